@@ -1,0 +1,76 @@
+# Helpers shared by every folder: warnings, sanitizers, libraries and tests made the same way.
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+set(dm_warnings -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Werror)
+list(TRANSFORM dm_warnings REPLACE "^-Wnon-virtual-dtor$" "$<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>")
+
+if(DMPROF_SANITIZE)
+  add_compile_options(-fsanitize=${DMPROF_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${DMPROF_SANITIZE})
+endif()
+
+# Adds a folder when it has something to build.
+function(dm_add_folder folder)
+  if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/CMakeLists.txt)
+    add_subdirectory(${folder})
+  endif()
+endfunction()
+
+# dm_library(NAME SOURCES a.cc b.cc LINK dmprof_base [PRIVATE_LINK sqlite3]); header-only when SOURCES is empty.
+function(dm_library name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK;PRIVATE_LINK" ${ARGN})
+  if(arg_SOURCES)
+    add_library(${name} STATIC ${arg_SOURCES})
+    target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR})
+    target_compile_options(${name} PRIVATE ${dm_warnings})
+    target_link_libraries(${name} PUBLIC ${arg_LINK} PRIVATE ${arg_PRIVATE_LINK})
+  else()
+    add_library(${name} INTERFACE)
+    target_include_directories(${name} INTERFACE ${PROJECT_SOURCE_DIR})
+    target_link_libraries(${name} INTERFACE ${arg_LINK})
+  endif()
+endfunction()
+
+# dm_program(NAME SOURCES … LINK …): a binary in build/bin.
+function(dm_program name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_options(${name} PRIVATE ${dm_warnings})
+  target_link_libraries(${name} PRIVATE ${arg_LINK})
+endfunction()
+
+# dm_test(NAME SOURCES … LINK …): one GoogleTest binary, one ctest entry. Tests find the checkout and the build through the
+# environment, so that they also run from another folder.
+function(dm_test name)
+  if(NOT DMPROF_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_options(${name} PRIVATE ${dm_warnings})
+  target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gtest GTest::gmock GTest::gtest_main)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300
+    ENVIRONMENT "DMPROF_SOURCE_DIR=${PROJECT_SOURCE_DIR};DMPROF_BINARY_DIR=${CMAKE_BINARY_DIR}")
+endfunction()
+
+# dm_benchmark(NAME SOURCES … LINK …): a Google Benchmark binary in build/bench, run by `make bench`.
+function(dm_benchmark name)
+  if(NOT DMPROF_BENCHMARKS)
+    return()
+  endif()
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${arg_SOURCES})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_compile_options(${name} PRIVATE ${dm_warnings})
+  target_link_libraries(${name} PRIVATE ${arg_LINK} benchmark::benchmark)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+endfunction()
