@@ -1,0 +1,40 @@
+# Presets for people. Each target does everything it needs on a fresh Debian 12, packages included.
+JOBS ?= $(shell nproc)
+
+.PHONY: help packages build demo test bench lint format asan tsan fuzz clean
+
+help:            ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
+
+packages:        ## install missing Debian packages
+	@cmake/install-packages.sh
+
+build: packages  ## release build into build/
+	@cmake --preset release >build.log 2>&1 || { cat build.log; exit 1; }; rm -f build.log
+	@cmake --build build -j $(JOBS)
+
+demo: build      ## decode with speculation, record it, diagnose it, try the fix
+	@samples/demo/run.sh
+
+test: build      ## every test that needs no network
+	@ctest --test-dir build --output-on-failure -j $(JOBS)
+
+bench: packages  ## the figures of the README's benchmark section, as ratios
+	@cmake --preset bench >/dev/null && cmake --build --preset bench -j $(JOBS)
+	@tests/bench/run.sh
+
+lint: packages   ## include table, formatting
+	@tests/lint/include_table.py .
+	@tests/lint/format.sh --check
+
+format:          ## reformat the sources
+	@tests/lint/format.sh
+
+asan tsan: packages  ## the tests under a sanitizer
+	@cmake --preset $@ >/dev/null && cmake --build --preset $@ -j $(JOBS) && ctest --preset $@ -j $(JOBS)
+
+fuzz: packages   ## build and briefly run the fuzzers (needs clang)
+	@cmake --preset fuzz >/dev/null && cmake --build --preset fuzz -j $(JOBS) && tests/fuzz/run.sh
+
+clean:           ## remove every build folder
+	@rm -rf build build-dev build-asan build-tsan build-fuzz build-train
