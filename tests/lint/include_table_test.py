@@ -16,7 +16,7 @@ CASES = [
     ("dmprof/ring/a.cc", '#include "dmprof/sdk/dmprof.h"', "must not include"),
     ("dmprof/event/a.h", '#include "dmprof/sdk/abi.h"', "must not include"),
     ("dmprof/event/a.h", '#include "event.h"', "from the repository's root"),
-    ("collectors/attach/a.cc", '#include "dmprof/store/writer.h"', "collectors/attach must not include"),
+    ("collectors/attach/a.cc", '#include "dmprof/store/writer.h"', "must not include"),
     ("collectors/pmu/a.cc", '#include "collectors/attach/attach.h"', "must not include"),
     ("collectors/cupti/a.cc", '#include "dmprof/base/error.h"', "must not include"),
     ("collectors/pmu/a.cc", "#include <cupti.h>", "only collectors/cupti"),
