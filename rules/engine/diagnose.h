@@ -1,0 +1,99 @@
+// From metric values to a diagnosis: instrument checks first, then every rule; what it fires on, what it clears, what it could
+// not judge. Pure: reads values, knobs and rules, touches no file and no clock.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyzers/registry/catalogue.h"
+#include "dmprof/base/error.h"
+#include "dmprof/event/sink.h"
+#include "rules/engine/rule.h"
+
+namespace dmprof::rules {
+
+struct BudgetPart {
+  std::string part;
+  double share = 0;
+  bool critical = false;
+};
+
+struct Evidence {
+  std::string metric;
+  double value = 0;
+  std::string unit, definition, window, subject;
+  std::uint64_t samples = 0;
+};
+
+struct Gain {
+  double low = 0, mid = 0, high = 0;
+};
+
+struct SuggestedFix {
+  std::string knob;
+  std::optional<std::string> from;             // nothing when the engine did not register the knob
+  std::string to;
+  std::string note;
+  std::map<std::string, std::string> command;  // the recorded engine first, by name, then others
+  std::string recorded_engine;                 // key into `command` of what to type now; "" when the knob is not registered
+  std::optional<Gain> predicted_gain;          // from the what-if model only
+  std::optional<double> measured_gain;         // from a re-run only
+};
+
+struct Finding {
+  std::string rule;
+  Severity severity = Severity::warning;
+  std::string confidence;
+  Text title;
+  std::vector<Evidence> evidence;
+  Text because;
+  std::vector<std::string> checks;
+  std::vector<SuggestedFix> fixes;
+};
+
+struct Cleared {
+  std::string rule;
+  Text title;
+  std::string because;                         // with the deciding number
+};
+
+struct NotEvaluated {
+  std::string rule;
+  std::string because;                         // "compute_occupancy is unavailable: …"
+};
+
+struct InstrumentNote {
+  std::string check;                           // "instrument-ratio", "instrument-loss", "instrument-balance", "instrument-settings"
+  Severity severity = Severity::warning;
+  std::string message;
+  std::vector<std::string> withheld;           // rules whose findings rest on what is distrusted
+};
+
+struct Diagnosis {
+  std::vector<BudgetPart> budget;              // empty when time_budget is unavailable: see budget_reason
+  std::string budget_reason;
+  std::string limiting;                        // the largest part of the budget that is not idle
+  std::vector<Finding> findings;               // most severe first, then in order of rule id
+  std::vector<InstrumentNote> instrument;
+  std::vector<Cleared> cleared;
+  std::vector<NotEvaluated> not_evaluated;
+};
+
+struct Context {
+  std::span<const Knob> knobs;
+  std::string engine;                          // "dm-engine", "" when unknown
+  std::string command;                         // the recorded command line, "" when unknown
+  std::map<std::string, double> thresholds;    // "rule-id.name" overrides
+  double tolerated_loss = 0.01;                // share of emitted events
+};
+
+// The metrics the rules read, and those the budget and the instrument checks need. Evaluate these, then diagnose.
+Result<std::vector<std::string>> metrics_needed(std::span<const Rule> rules, const Catalogue& catalogue);
+
+Result<Diagnosis> diagnose(std::span<const Rule> rules, const Catalogue& catalogue, std::span<const MetricValue> values,
+                           const Context& context);
+
+}  // namespace dmprof::rules
