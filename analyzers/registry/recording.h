@@ -59,7 +59,8 @@ struct Recording {
   std::vector<Knob> knobs;
   std::vector<Loss> losses;
   std::map<TrackId, std::uint64_t> emitted;            // the emitter's own count; a track without one is absent
-  std::optional<std::uint64_t> recorded;               // events stored, all kinds and processes
+  std::map<TrackId, std::uint64_t> recorded_by_track;  // events stored, all kinds
+  std::optional<std::uint64_t> recorded;               // their sum; nothing when it was not counted
   std::map<std::string, std::string> environment;
   std::unordered_map<NameId, std::string> names;
   std::string note;                                    // what load() left out, "" = nothing

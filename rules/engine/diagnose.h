@@ -10,7 +10,6 @@
 
 #include "analyzers/registry/catalogue.h"
 #include "dmprof/base/error.h"
-#include "dmprof/event/sink.h"
 #include "rules/engine/rule.h"
 
 namespace dmprof::rules {

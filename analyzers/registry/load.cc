@@ -1,0 +1,85 @@
+#include "analyzers/registry/load.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace dmprof {
+namespace {
+
+template <class E>
+Status load(const Reader& reader, Events wanted, Events kind, std::vector<E>& into) {
+  if (!any(wanted & kind)) return {};
+  auto events = reader.all<E>();
+  if (!events) return tl::unexpected(events.error());
+  into = std::move(*events);
+  return {};
+}
+
+template <class T>
+Status take(Result<T> from, T& into) {
+  if (!from) return tl::unexpected(from.error());
+  into = std::move(*from);
+  return {};
+}
+
+Status load_tables(const Reader& reader, Recording& recording) {
+  std::vector<ProcessRow> processes;
+  std::vector<TrackRow> tracks;
+  std::vector<ClockRow> clocks;
+  std::vector<CapacityRow> capacities;
+  std::vector<Setting> settings;
+  std::vector<TrackBalance> balance;
+  std::vector<std::string> names;
+  DMPROF_TRY(take(reader.processes(), processes));
+  DMPROF_TRY(take(reader.tracks(), tracks));
+  DMPROF_TRY(take(reader.clocks(), clocks));
+  DMPROF_TRY(take(reader.capacities(), capacities));
+  DMPROF_TRY(take(reader.environment(), settings));
+  DMPROF_TRY(take(reader.balance(), balance));
+  DMPROF_TRY(take(reader.names(), names));
+  DMPROF_TRY(take(reader.knobs(), recording.knobs));
+  DMPROF_TRY(take(reader.losses(), recording.losses));
+  for (const ProcessRow& row : processes) recording.processes[row.id] = row;
+  for (const TrackRow& row : tracks) recording.tracks[row.id] = row;
+  for (const ClockRow& row : clocks) recording.clocks[row.id] = row;
+  for (const CapacityRow& row : capacities) recording.capacities[row.id] = row;
+  for (const Setting& setting : settings) recording.environment[setting.key] = setting.value;
+  recording.recorded = 0;
+  for (const TrackBalance& row : balance) {
+    if (row.emitted) recording.emitted[row.track] = *row.emitted;
+    recording.recorded_by_track[row.track] = row.recorded;
+    *recording.recorded += row.recorded;
+  }
+  for (std::size_t id = 0; id < names.size(); ++id) recording.names[static_cast<NameId>(id)] = std::move(names[id]);
+  return {};
+}
+
+}  // namespace
+
+Result<Recording> load_recording(const Reader& reader, Events wanted, std::optional<std::uint32_t> process) {
+  Recording recording;
+  recording.loaded = wanted | Events::steps;  // steps are few and tell which process is the engine
+  DMPROF_TRY(load_tables(reader, recording));
+  DMPROF_TRY(load(reader, recording.loaded, Events::slices, recording.slices));
+  DMPROF_TRY(load(reader, recording.loaded, Events::counters, recording.counters));
+  DMPROF_TRY(load(reader, recording.loaded, Events::requests, recording.requests));
+  DMPROF_TRY(load(reader, recording.loaded, Events::steps, recording.steps));
+  DMPROF_TRY(load(reader, recording.loaded, Events::speculation, recording.speculation));
+  DMPROF_TRY(load(reader, recording.loaded, Events::accesses, recording.accesses));
+  DMPROF_TRY(load(reader, recording.loaded, Events::prefetches, recording.prefetches));
+  DMPROF_TRY(load(reader, recording.loaded, Events::transfers, recording.transfers));
+  DMPROF_TRY(load(reader, recording.loaded, Events::kernels, recording.kernels));
+  if (process && !recording.processes.contains(*process)) {
+    return fail(ErrorKind::usage, fmt::format("{}: holds no process {}; `dmprof query` on the table `process` lists them", reader.path(), *process));
+  }
+  if (!process) process = recording.main_process();
+  if (process && recording.processes.size() > 1) {
+    const Process& kept = recording.processes[*process];
+    recording.note = fmt::format("process {} ({}) of {} recorded", kept.pid, kept.name.empty() ? "unnamed" : kept.name, recording.processes.size());
+    recording.keep_process(*process);
+  }
+  return recording;
+}
+
+}  // namespace dmprof

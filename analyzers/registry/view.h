@@ -1,0 +1,99 @@
+// What every analyzer needs of a recording, worked out once: which step is prefill, decode, baseline or warm-up, which stretches
+// of time count as decoding, and which events belong to a scope. One thread at a time.
+//
+// The rules, the same for every metric:
+//  - prefill and decode are kept apart; decode is the default. A step that mixes both counts as prefill.
+//  - warm-up is the first decode step of the recording (blocks that were never touched before, tables still empty). It is left
+//    out unless there are fewer than 3 decode steps.
+//  - baseline steps (run without speculation on purpose, to measure c and v(n)) are an intervention of the measurement and are
+//    left out of everything but what they were made for.
+//  - decode time is the wall time from the end of warm-up to the end of the last decode step, less stretches in which only prefill
+//    or only baseline steps ran. Pauses between decode steps belong to it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <typeindex>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "analyzers/registry/intervals.h"
+#include "analyzers/registry/metric.h"
+#include "analyzers/registry/recording.h"
+
+namespace dmprof {
+
+// The part of the recording a value is about.
+struct Scope {
+  Phase phase = Phase::decode;
+  std::optional<std::uint64_t> request;
+  std::optional<TierId> tier;
+  std::optional<TimeRange> range;
+  Objectives slo;
+};
+
+class View {
+ public:
+  explicit View(const Recording& recording);  // keeps a reference; the recording must outlive the view and be in time order
+
+  const Recording& recording() const { return recording_; }
+
+  enum class StepClass { decode, prefill, baseline, warm_up };
+  StepClass class_of(const Step& step) const;
+  const Step* find_step(std::uint64_t step) const;  // nullptr for 0 and for an unknown id
+
+  // Steps of the scope's phase without warm-up and baseline steps; a request's scope keeps steps it took part in.
+  std::vector<Step> steps(const Scope& scope) const;
+  std::vector<Step> baseline_steps(const Scope& scope) const;
+
+  // Rows of the scope that belong to normal operation: decode rows, baseline rows left out; warm-up rows stay, since a cold cache
+  // changes times and not which tokens are accepted.
+  std::vector<SpeculationStep> speculation(const Scope& scope) const;
+  std::vector<SpeculationStep> rows_of_step(std::uint64_t step) const;
+  std::uint64_t baseline_rows() const { return baseline_rows_; }
+
+  // Demand accesses of the scope, warm-up left out, baseline steps kept (they ask the same caches).
+  std::vector<BlockAccess> accesses(const Scope& scope) const;
+
+  // Wall time of the scope's phase, see above. Empty without steps.
+  Intervals time(const Scope& scope) const;
+  bool in_scope(TimeNs time, const Scope& scope) const;  // by time(): for events that name neither step nor phase
+
+  // Number of tracks that ran steps: the computing units that wall time is shared by.
+  std::size_t step_tracks() const { return step_tracks_; }
+  std::size_t warm_up_steps() const { return warm_up_ == 0 ? 0 : 1; }
+  std::size_t baseline_step_count() const { return baseline_steps_.size(); }
+
+  // "decode, 1 warm-up step and 12 baseline steps left out"
+  std::string window(const Scope& scope) const;
+
+  // A result shared by several metrics: made once per type T and view.
+  template <class T, class Make>
+  const T& shared(Make&& make) const {
+    std::shared_ptr<const void>& slot = shared_[std::type_index(typeid(T))];
+    if (!slot) slot = std::make_shared<const T>(make());
+    return *static_cast<const T*>(slot.get());
+  }
+
+ private:
+  Intervals phase_time(Phase phase) const;
+  bool request_in_step(std::uint64_t request, std::uint64_t step) const;
+  void index_rows() const;
+
+  const Recording& recording_;
+  std::unordered_map<std::uint64_t, std::size_t> step_index_;
+  std::unordered_set<std::uint64_t> baseline_steps_;
+  std::uint64_t baseline_rows_ = 0;
+  std::uint64_t warm_up_ = 0;  // id of the warm-up step, 0 = none
+  TimeNs warm_up_end_ = 0;
+  std::size_t step_tracks_ = 0;
+  Intervals decode_, prefill_;
+  mutable std::unordered_map<std::uint64_t, std::vector<std::size_t>> rows_of_step_;
+  mutable bool rows_indexed_ = false;
+  mutable std::unordered_map<std::type_index, std::shared_ptr<const void>> shared_;
+};
+
+}  // namespace dmprof
