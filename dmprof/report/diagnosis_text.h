@@ -1,0 +1,19 @@
+// A diagnosis for people: the limiting part first, shares that sum to 100 %, then findings, what is not the problem, and what
+// the instrument itself has to say.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "dmprof/report/style.h"
+#include "rules/engine/diagnose.h"
+
+namespace dmprof::report {
+
+std::string diagnosis_text(const rules::Diagnosis& diagnosis, const Style& style);
+
+// Shares in tenths of a percent that sum to exactly the rounded sum of `shares`: largest remainders are rounded up, so that a
+// printed budget adds up.
+std::vector<int> rounded_shares(const std::vector<double>& shares);
+
+}  // namespace dmprof::report
