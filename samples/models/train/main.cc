@@ -1,0 +1,26 @@
+// dm-train: makes the small target and its drafts. Run by hand; see samples/models/README.md for the commands.
+#include <cblas.h>
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "samples/models/train/commands.h"
+
+int main(int argc, char** argv) {
+  openblas_set_num_threads(1);  // threads work on windows of their own; a threaded product would only fight them
+  CLI::App app("Trains the sample models of dmprof.", "dm-train");
+  app.require_subcommand(1);
+  dmprof::Status status;
+  dmprof::train::add_tokenizer_command(app, status);
+  dmprof::train::add_target_command(app, status);
+  dmprof::train::add_draft_command(app, status);
+  dmprof::train::add_export_command(app, status);
+  CLI11_PARSE(app, argc, argv);
+  if (status) return 0;
+  fmt::print(stderr, "dm-train: {}\n", status.error().message);
+  switch (status.error().kind) {
+    case dmprof::ErrorKind::usage: return 2;
+    case dmprof::ErrorKind::environment: return 6;
+    default: return 4;
+  }
+}
