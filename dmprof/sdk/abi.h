@@ -22,7 +22,7 @@ enum {
   DMPROF_MAX_KNOBS = 64,
   DMPROF_MAX_CAPACITIES = 64,
   DMPROF_MAX_CLOCKS = 16,        /* clock 0 is the host's */
-  DMPROF_MAX_DEPTH = 64,         /* deeper spans are dropped and counted */
+  DMPROF_MAX_DEPTH = 63,         /* deeper spans are dropped and counted */
   DMPROF_MAX_RINGS = 4096,
 };
 

@@ -62,7 +62,7 @@ void dmprof_clock_set(uint32_t clock, uint64_t nanoseconds);
 typedef struct dmprof_track dmprof_track;
 /* The calling thread's track, on the host clock. Never NULL. Ends with the thread. */
 static inline dmprof_track* dmprof_thread_track(void);
-/* Renames the calling thread's track (default: the thread's name). */
+/* Renames the calling thread's track (default: the thread's name); a collector that knows the track already keeps the old one. */
 void dmprof_thread_name(const char* name);
 
 enum { DMPROF_TRACK_OWN_RING = 1 }; /* may be used by a thread other than its creator */

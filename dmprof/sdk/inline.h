@@ -48,6 +48,11 @@ struct dmprof_track {
   const uint64_t* clock; /* reading of an emitter's clock, NULL for the host's */
   uint16_t index;
   uint8_t monotonic; /* host clock without an invariant TSC */
+  uint8_t untracked; /* the track table was full: events are only counted */
+  /* Cold. */
+  uint8_t thread_track;
+  uint32_t clock_id;
+  char name[56];
   struct dmprof_track* next;
 };
 
