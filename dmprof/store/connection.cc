@@ -1,0 +1,194 @@
+#include "dmprof/store/connection.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "dmprof/store/schema.h"
+#include "dmprof/store/statement.h"
+
+namespace dmprof::store {
+
+namespace {
+
+constexpr int busy_ms = 2000;
+// Above any column this format can hold (1 Mi rows of 10 bytes, and what the compressor may add).
+constexpr int largest_value = 16 << 20;
+constexpr std::size_t header_bytes = 100;
+
+struct FileHeader {
+  std::array<unsigned char, header_bytes> bytes{};
+  bool is_sqlite() const { return std::memcmp(bytes.data(), "SQLite format 3", 16) == 0; }
+  bool is_wal() const { return bytes[18] == 2 || bytes[19] == 2; }
+  std::int32_t application() const {
+    return static_cast<std::int32_t>(bytes[68] << 24 | bytes[69] << 16 | bytes[70] << 8 | bytes[71]);
+  }
+};
+
+std::string reason(int error) { return std::strerror(error); }
+
+bool has_content(const std::string& path) {
+  struct stat info {};
+  return stat(path.c_str(), &info) == 0 && info.st_size > 0;
+}
+
+// Looks at the file without SQLite: most wrong files are recognised here, with a message of their own.
+Result<FileHeader> read_header(const std::string& path) {
+  struct stat info {};
+  if (stat(path.c_str(), &info) != 0) {
+    const bool missing = errno == ENOENT || errno == ENOTDIR;
+    return fail(ErrorKind::environment, path + ": " + (missing ? "no such recording; check the path" : reason(errno)));
+  }
+  if (S_ISDIR(info.st_mode)) return fail(ErrorKind::bad_input, path + ": a directory, not a recording; name the .dmprof file in it");
+  if (!S_ISREG(info.st_mode)) return fail(ErrorKind::bad_input, path + ": not a regular file; name a .dmprof file");
+  if (info.st_size == 0) return fail(ErrorKind::bad_input, path + ": an empty file; the recorder could not write, record again");
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return fail(ErrorKind::environment, path + ": " + reason(errno) + "; check its permissions");
+  FileHeader header;
+  file.read(reinterpret_cast<char*>(header.bytes.data()), header_bytes);
+  if (file.gcount() < 16 || !header.is_sqlite()) {
+    return fail(ErrorKind::bad_input, path + ": not a recording; to read a trace of another tool use `dmprof import`");
+  }
+  if (file.gcount() < static_cast<std::streamsize>(header_bytes)) {
+    return fail(ErrorKind::bad_input, path + ": cut off after " + std::to_string(file.gcount()) + " bytes; use a whole copy");
+  }
+  return header;
+}
+
+std::string file_uri(const std::string& path, const char* parameters) {
+  std::string uri = "file:";
+  for (const char character : path) {
+    const auto byte = static_cast<unsigned char>(character);
+    if (std::isalnum(byte) || std::strchr("/._-~", character) != nullptr) {
+      uri += character;
+    } else {
+      constexpr char digits[] = "0123456789ABCDEF";
+      uri += {'%', digits[byte >> 4], digits[byte & 15]};
+    }
+  }
+  return uri + "?" + parameters;
+}
+
+// Settings for a file somebody else may have made.
+void guard(sqlite3* database) {
+  sqlite3_extended_result_codes(database, 1);
+  sqlite3_busy_timeout(database, busy_ms);
+  sqlite3_limit(database, SQLITE_LIMIT_LENGTH, largest_value);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_DQS_DML, 0, nullptr);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_DQS_DDL, 0, nullptr);
+  sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  sqlite3_exec(database, "PRAGMA cell_size_check=ON", nullptr, nullptr, nullptr);
+}
+
+Result<Database> open_guarded(const std::string& path, const std::string& uri, int flags) {
+  sqlite3* opened = nullptr;
+  const int code = sqlite3_open_v2(uri.c_str(), &opened, flags | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX, nullptr);
+  Database database(opened);
+  if (code != SQLITE_OK) return tl::unexpected(sqlite_error(opened, code, path));
+  guard(opened);
+  return database;
+}
+
+// The first read is where SQLite opens the log and takes its locks.
+Status first_read(sqlite3* database) {
+  const auto version = query_integer(database, "SELECT count(*) FROM sqlite_schema");
+  if (!version) return tl::unexpected(version.error());
+  return {};
+}
+
+Result<Database> checked(Result<Database> database, const std::string& path) {
+  if (!database) return database;
+  if (Status read = first_read(database->get()); !read) {
+    return fail(read.error().kind, path + ": " + read.error().message);
+  }
+  const auto version = check_recording(database->get(), path);
+  if (!version) return tl::unexpected(version.error());
+  return database;
+}
+
+Status remove_recording(const std::string& path) {
+  const auto header = read_header(path);
+  const bool ours = header && header->application() == application_id;
+  if (!ours && has_content(path)) {
+    return fail(ErrorKind::usage, path + ": exists and is not a recording; choose another name or move it away");
+  }
+  for (const char* suffix : {"-wal", "-shm", "-journal", ""}) {
+    std::error_code ignored;
+    std::filesystem::remove(path + suffix, ignored);
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Database> create_database(const std::string& path, bool overwrite, std::uint64_t max_file_bytes) {
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    return fail(ErrorKind::usage, path + ": a directory; name a file in it");
+  }
+  if (overwrite && std::filesystem::exists(path, ignored)) DMPROF_TRY(remove_recording(path));
+  const int file = open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+  if (file < 0) {
+    if (errno == EEXIST) return fail(ErrorKind::usage, path + ": exists already; choose another name");
+    return fail(ErrorKind::environment, path + ": cannot be created: " + reason(errno) + "; check the folder");
+  }
+  close(file);
+  auto database = open_guarded(path, file_uri(path, "mode=rw"), SQLITE_OPEN_READWRITE);
+  if (!database) return database;
+  // 8 KiB pages: column blobs of some hundred KiB. NORMAL: a killed recorder loses nothing committed, a power cut at most the
+  // log's tail. The log may grow to 64 MiB before it is folded in, so that folding (which waits for the disk) is rare.
+  Status set = execute(database->get(),
+                       "PRAGMA page_size=8192; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+                       "PRAGMA wal_autocheckpoint=8192; PRAGMA cache_size=-16384");
+  if (set && max_file_bytes != 0) {
+    set = execute(database->get(), "PRAGMA max_page_count=" + std::to_string(max_file_bytes / 8192 + 1));
+  }
+  if (!set) return fail(set.error().kind, path + ": " + set.error().message);
+  return database;
+}
+
+Result<Database> open_read_only(const std::string& path) {
+  const auto header = read_header(path);
+  if (!header) return tl::unexpected(header.error());
+  constexpr int flags = SQLITE_OPEN_READONLY;
+  if (!header->is_wal()) {
+    // Whoever added metrics was killed in the middle: undo it where that is allowed.
+    if (has_content(path + "-journal")) {
+      auto mended = open_guarded(path, file_uri(path, "mode=rw"), SQLITE_OPEN_READWRITE);
+      if (mended) (void)first_read(mended->get());
+    }
+    return checked(open_guarded(path, file_uri(path, "mode=ro"), flags), path);
+  }
+  // WAL without a log: nobody writes, and opening it normally would leave files beside it or fail in a read-only folder.
+  if (!has_content(path + "-wal")) return checked(open_guarded(path, file_uri(path, "mode=ro&immutable=1"), flags), path);
+
+  auto database = open_guarded(path, file_uri(path, "mode=ro"), flags);
+  if (!database || first_read(database->get())) return checked(std::move(database), path);
+  // A log in a folder where its index cannot be made: without locks SQLite builds the index in memory.
+  database = open_guarded(path, file_uri(path, "mode=ro&vfs=unix-none"), flags);
+  if (database) sqlite3_exec(database->get(), "PRAGMA locking_mode=EXCLUSIVE", nullptr, nullptr, nullptr);
+  return checked(std::move(database), path);
+}
+
+Result<Database> open_read_write(const std::string& path) {
+  const auto header = read_header(path);
+  if (!header) return tl::unexpected(header.error());
+  auto database = checked(open_guarded(path, file_uri(path, "mode=rw"), SQLITE_OPEN_READWRITE), path);
+  if (!database) return database;
+  if (header->is_wal()) {
+    Status folded = execute(database->get(), "PRAGMA journal_mode=DELETE");
+    if (!folded) return fail(folded.error().kind, path + ": " + folded.error().message);
+  }
+  if (Status moved = migrate(database->get()); !moved) return fail(moved.error().kind, path + ": " + moved.error().message);
+  return database;
+}
+
+}  // namespace dmprof::store
