@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "dmprof/base/error.h"
+#include "samples/engine/gguf/tensor_type.h"
 
 namespace dmengine {
 
@@ -20,9 +21,6 @@ using dmprof::ErrorKind;
 using dmprof::fail;
 using dmprof::Result;
 using dmprof::Status;
-
-// The storage formats the engine computes with; the numbers are those of the file format.
-enum class TensorType : uint32_t { f32 = 0, f16 = 1, q8_0 = 8 };
 
 std::string_view to_string(TensorType type);
 

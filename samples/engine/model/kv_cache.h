@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "samples/engine/model/config.h"
+#include "samples/engine/model/mapped_memory.h"
 
 namespace dmengine {
 
@@ -13,7 +14,7 @@ enum class KvType { f16, f32 };
 
 class KvCache {
  public:
-  // environment when the memory cannot be had; usage for zero slots or positions.
+  // environment when the memory cannot be had; usage for zero (or absurdly many) slots or positions.
   static Result<KvCache> create(const ModelConfig& config, uint32_t slots, uint32_t capacity, KvType type = KvType::f16);
 
   uint32_t slots() const { return static_cast<uint32_t>(lengths_.size()); }
@@ -30,16 +31,18 @@ class KvCache {
   uint64_t bytes_per_position() const;  // keys and values, all layers
 
   // For the forward pass. Rows of one head are contiguous over positions: [layer][slot][kv head][position][head_dim].
-  std::byte* keys(uint32_t layer, uint32_t slot, uint32_t kv_head);
-  std::byte* values(uint32_t layer, uint32_t slot, uint32_t kv_head);
+  std::byte* keys(uint32_t layer, uint32_t slot, uint32_t kv_head) const;
+  std::byte* values(uint32_t layer, uint32_t slot, uint32_t kv_head) const;
   void set_length(uint32_t slot, uint32_t length) { lengths_[slot] = length; }
 
  private:
+  uint64_t offset(uint32_t layer, uint32_t slot, uint32_t kv_head) const;
+
   uint32_t layers_ = 0, kv_heads_ = 0, head_dim_ = 0, capacity_ = 0;
   KvType type_ = KvType::f16;
   uint64_t element_bytes_ = 2;
   std::vector<uint32_t> lengths_;
-  std::vector<std::byte> keys_, values_;
+  MappedMemory keys_, values_;
 };
 
 }  // namespace dmengine

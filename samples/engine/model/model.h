@@ -42,13 +42,13 @@ enum class KernelClass : uint8_t { embed, matmul, attention, norm, rope, element
 struct KernelTotals {
   uint64_t calls = 0;
   uint64_t nanoseconds = 0;  // wall time of the coordinating thread inside the kernel, waiting for blocks excluded
-  uint64_t flops = 0;        // 2 per multiply-add
+  uint64_t flops = 0;        // of matrix products and attention, 2 a multiply-add
   uint64_t bytes = 0;        // parameters and KV read
 };
 
 struct ForwardStats {
-  uint64_t parameter_bytes = 0;  // block bytes acquired
-  uint64_t kv_bytes_read = 0;
+  uint64_t parameter_bytes = 0;  // that entered arithmetic: whole blocks, and one row a token from the embedding
+  uint64_t kv_bytes_read = 0;    // each position of a sequence once a pass, however many of its tokens share the pass
   uint64_t kv_bytes_written = 0;
   uint64_t flops = 0;
   uint64_t acquire_nanoseconds = 0;  // waiting for blocks
@@ -56,7 +56,9 @@ struct ForwardStats {
 };
 
 struct OpInfo {
-  const char* name = "";  // static string: "qkv", "attention", "wo", "gate_up", "down", "output", "embed", …
+  // Static string, in the order of a pass: embed, then per layer norm, qkv, rope, attention, wo, norm, gate_up, swiglu,
+  // down, then norm, output.
+  const char* name = "";
   int32_t layer = -1;
   KernelClass kernel = KernelClass::matmul;
   uint64_t flops = 0;
@@ -73,6 +75,9 @@ class OpObserver {
 
 class Model {
  public:
+  // Tokens that share one pass over the weights; larger batches are cut into several passes.
+  static constexpr uint32_t max_pass_tokens = 64;
+
   // `pool` and `weights` must outlive the model.
   Model(std::shared_ptr<const ModelLayout> layout, WeightSource& weights, ThreadPool& pool);
   ~Model();

@@ -1,0 +1,149 @@
+// Q8_0 matrix products: bytes times bytes, two rows of weights in one register.
+//
+// A weight block is 32 bytes and a half-precision scale. The first 16 bytes of two rows make one register, the last 16 a
+// second; each is multiplied with the token's bytes (twice the same 16), and because those stay within [-64, 64] the two
+// 16-bit products can be added before they are widened: 2 x 2 x 127 x 64 < 2^15. The low half of every accumulator then
+// belongs to the first row and the high half to the second, each always by the same operations in the same order.
+#include "samples/engine/kernels/avx2_common.h"
+#include "samples/engine/kernels/avx2.h"
+
+namespace dmengine::avx2 {
+
+namespace {
+
+constexpr uint32_t block_values = 32;
+constexpr uint32_t block_bytes = 34;
+constexpr uint32_t max_columns = 8;  // accumulators and operands of one pair of rows fill the register file
+
+inline __m256i two_rows(const std::byte* first, const std::byte* second) {
+  const __m128i low = _mm_loadu_si128(reinterpret_cast<const __m128i*>(first));
+  return _mm256_inserti128_si256(_mm256_castsi128_si256(low), _mm_loadu_si128(reinterpret_cast<const __m128i*>(second)), 1);
+}
+
+inline __m256 two_scales(const std::byte* first, const std::byte* second) {
+  const __m128i halves = _mm_insert_epi16(_mm_loadu_si16(first), *reinterpret_cast<const int16_t*>(second), 1);
+  const __m128 scales = _mm_cvtph_ps(halves);
+  return _mm256_set_m128(_mm_permute_ps(scales, 0x55), _mm_permute_ps(scales, 0x00));
+}
+
+inline __m256i twice(const int8_t* sixteen) {
+  return _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(sixteen)));
+}
+
+// Pairs pairs of rows (2 x Pairs streams of weights) times Columns tokens. rows[2p + 1] may repeat rows[2p].
+template <int Pairs, int Columns>
+inline void tile(const std::byte* const* rows, const Activations& x, uint32_t first_column, __m256 (*sums)[Columns]) {
+  const uint32_t blocks = x.width / block_values;
+  const int8_t* quants = x.quants + size_t{first_column} * x.width;
+  const float* scales = x.scales + size_t{first_column} * blocks;
+  __m256 sum[Pairs][Columns];
+  for (int p = 0; p < Pairs; ++p) {
+    for (int c = 0; c < Columns; ++c) sum[p][c] = _mm256_setzero_ps();
+  }
+  const __m256i ones = _mm256_set1_epi16(1);
+  for (uint32_t block = 0; block < blocks; ++block) {
+    const size_t at = size_t{block} * block_bytes;
+#pragma GCC unroll 8
+    for (int p = 0; p < Pairs; ++p) {
+      const std::byte* first = rows[2 * p] + at;
+      const std::byte* second = rows[2 * p + 1] + at;
+      const __m256i front = two_rows(first + 2, second + 2);
+      const __m256i back = two_rows(first + 18, second + 18);
+      const __m256i front_size = _mm256_abs_epi8(front);
+      const __m256i back_size = _mm256_abs_epi8(back);
+      const __m256 weight_scale = two_scales(first, second);
+#pragma GCC unroll 8
+      for (int c = 0; c < Columns; ++c) {
+        const int8_t* q = quants + size_t{static_cast<uint32_t>(c)} * x.width + size_t{block} * block_values;
+        const __m256i product = _mm256_add_epi16(_mm256_maddubs_epi16(front_size, _mm256_sign_epi8(twice(q), front)),
+                                                 _mm256_maddubs_epi16(back_size, _mm256_sign_epi8(twice(q + 16), back)));
+        const __m256 whole = _mm256_cvtepi32_ps(_mm256_madd_epi16(product, ones));
+        const __m256 scale = _mm256_mul_ps(weight_scale, _mm256_broadcast_ss(scales + size_t{static_cast<uint32_t>(c)} * blocks + block));
+        sum[p][c] = _mm256_fmadd_ps(whole, scale, sum[p][c]);
+      }
+    }
+  }
+  for (int p = 0; p < Pairs; ++p) {
+    for (int c = 0; c < Columns; ++c) sums[p][c] = sum[p][c];
+  }
+}
+
+// All rows of the piece for one group of columns that fits the registers.
+template <int Pairs, int Columns>
+void columns(const std::byte* weights, size_t row_bytes, uint32_t first_row, uint32_t rows, const Activations& x,
+             uint32_t first_column, float* out, size_t out_stride) {
+  constexpr uint32_t step = 2 * Pairs;
+  uint32_t row = first_row;
+  for (; row + step <= rows; row += step) {
+    const std::byte* streams[step];
+    for (uint32_t s = 0; s < step; ++s) streams[s] = weights + (row + s) * row_bytes;
+    __m256 sums[Pairs][Columns];
+    tile<Pairs, Columns>(streams, x, first_column, sums);
+    for (uint32_t p = 0; p < Pairs; ++p) {
+      for (uint32_t c = 0; c < Columns; ++c) {
+        float* to = out + (first_column + c) * out_stride + row + size_t{2} * p;
+        to[0] = horizontal_sum(_mm256_castps256_ps128(sums[p][c]));
+        to[1] = horizontal_sum(_mm256_extractf128_ps(sums[p][c], 1));
+      }
+    }
+  }
+  if constexpr (Pairs > 1) {
+    columns<1, Columns>(weights, row_bytes, row, rows, x, first_column, out, out_stride);
+  } else if (row < rows) {
+    const std::byte* streams[2] = {weights + row * row_bytes, weights + row * row_bytes};
+    __m256 sums[1][Columns];
+    tile<1, Columns>(streams, x, first_column, sums);
+    for (uint32_t c = 0; c < Columns; ++c) {
+      out[(first_column + c) * out_stride + row] = horizontal_sum(_mm256_castps256_ps128(sums[0][c]));
+    }
+  }
+}
+
+using Columns = void (*)(const std::byte*, size_t, uint32_t, uint32_t, const Activations&, uint32_t, float*, size_t);
+
+}  // namespace
+
+void matmul_q8_0(const std::byte* weights, size_t row_bytes, uint32_t rows, const Activations& x, float* out, size_t out_stride) {
+  // One token: eight streams of weights, which memory serves faster than one. More tokens: one pair of rows, read once
+  // from memory and for further groups of columns from the first-level cache.
+  static constexpr Columns by_count[max_columns] = {columns<4, 1>, columns<2, 2>, columns<2, 3>, columns<1, 4>,
+                                                    columns<1, 5>, columns<1, 6>, columns<1, 7>, columns<1, 8>};
+  if (x.count <= max_columns) {
+    if (x.count > 0) by_count[x.count - 1](weights, row_bytes, 0, rows, x, 0, out, out_stride);
+    return;
+  }
+  const uint32_t groups = (x.count + max_columns - 1) / max_columns;
+  constexpr uint32_t rows_at_once = 2;
+  for (uint32_t row = 0; row < rows; row += rows_at_once) {
+    const uint32_t end = row + rows_at_once < rows ? row + rows_at_once : rows;
+    for (uint32_t group = 0, column = 0; group < groups; ++group) {
+      const uint32_t count = (x.count - column + groups - group - 1) / (groups - group);
+      by_count[count - 1](weights, row_bytes, row, end, x, column, out, out_stride);
+      column += count;
+    }
+  }
+}
+
+void quantize(const float* values, uint32_t width, int8_t* quants, float* scales) {
+  const __m256 sign = _mm256_set1_ps(-0.0F);
+  for (uint32_t block = 0; block < width / block_values; ++block) {
+    const float* from = values + size_t{block} * block_values;
+    __m256 v[4];
+    for (int i = 0; i < 4; ++i) v[i] = _mm256_loadu_ps(from + 8 * i);
+    __m256 size = _mm256_andnot_ps(sign, v[0]);
+    for (int i = 1; i < 4; ++i) size = _mm256_max_ps(size, _mm256_andnot_ps(sign, v[i]));
+    const float largest = horizontal_max(size);
+    scales[block] = largest / 64.0F;
+    const __m256 inverse = _mm256_set1_ps(largest > 1e-30F ? 64.0F / largest : 0.0F);
+    __m256i whole[4];
+    for (int i = 0; i < 4; ++i) whole[i] = _mm256_cvtps_epi32(_mm256_mul_ps(v[i], inverse));
+    // Packing works within halves: the permutation puts the eight groups of four back in order.
+    __m256i bytes = _mm256_packs_epi16(_mm256_packs_epi32(whole[0], whole[1]), _mm256_packs_epi32(whole[2], whole[3]));
+    bytes = _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+    // Damaged weights can give NaN, which converts to the lowest byte: keep the range the products rely on.
+    bytes = _mm256_min_epi8(_mm256_max_epi8(bytes, _mm256_set1_epi8(-64)), _mm256_set1_epi8(64));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(quants + size_t{block} * block_values), bytes);
+  }
+}
+
+}  // namespace dmengine::avx2
