@@ -51,6 +51,12 @@ Result<fs::path> data_directory() {
   return fail(ErrorKind::environment, "no place for recordings: set HOME or XDG_DATA_HOME to an absolute path, or name a file with -o");
 }
 
+Status make_data_directory() {
+  auto directory = data_directory();
+  if (!directory) return tl::unexpected(directory.error());
+  return make_private_directory(*directory);
+}
+
 Result<fs::path> newest_recording(const fs::path& directory) {
   fs::path newest;
   fs::file_time_type newest_time;
@@ -82,7 +88,7 @@ Result<fs::path> recording_or_newest(const std::string& named) {
 Result<fs::path> new_recording_path(const std::string& command) {
   auto directory = data_directory();
   if (!directory) return tl::unexpected(directory.error());
-  DMPROF_TRY(make_private_directory(*directory));
+  DMPROF_TRY(make_data_directory());
   const std::string stem = fmt::format("{:%Y%m%d-%H%M%S}-{}", fmt::gmtime(std::time(nullptr)), file_stem_of(command));
   for (int attempt = 0; attempt < 1000; ++attempt) {
     const fs::path path = *directory / (attempt == 0 ? stem + ".dmprof" : fmt::format("{}-{}.dmprof", stem, attempt));

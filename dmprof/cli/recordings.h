@@ -11,6 +11,9 @@ namespace dmprof::cli {
 // $XDG_DATA_HOME/dmprof when that is an absolute path, else ~/.local/share/dmprof. Not created. Error: neither is known.
 Result<std::filesystem::path> data_directory();
 
+// Creates it (mode 0700) when it is not there.
+Status make_data_directory();
+
 // The recording in `directory` that was written last. Error (cannot_answer): there is none.
 Result<std::filesystem::path> newest_recording(const std::filesystem::path& directory);
 

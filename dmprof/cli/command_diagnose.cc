@@ -1,0 +1,78 @@
+// dmprof diagnose: where the time goes, what is wrong, what helps, and what is not the problem.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "dmprof/cli/commands.h"
+#include "dmprof/cli/diagnosis.h"
+#include "dmprof/cli/output.h"
+#include "dmprof/cli/playbook.h"
+#include "dmprof/cli/recordings.h"
+#include "dmprof/cli/suggest.h"
+#include "dmprof/cli/terminal.h"
+#include "dmprof/cli/values.h"
+#include "dmprof/report/diagnosis_json.h"
+#include "dmprof/report/diagnosis_text.h"
+
+namespace dmprof::cli {
+
+namespace {
+
+struct Flags {
+  std::string file;
+  std::string fail_on;
+  std::string slo;
+  std::vector<std::string> rule_folders;
+};
+
+Result<std::optional<rules::Severity>> parse_fail_on(const std::string& word) {
+  if (word.empty()) return std::optional<rules::Severity>{};
+  if (const auto severity = rules::parse_severity(word)) return severity;
+  const std::vector<std::string> severities = {"error", "warning", "info"};
+  return fail(ErrorKind::usage, fmt::format("--fail-on: there is no severity {}{}; there are error, warning and info", word, did_you_mean(word, severities)));
+}
+
+Result<ExitStatus> diagnose_command(const Flags& flags, bool json) {
+  auto fail_on = parse_fail_on(flags.fail_on);
+  if (!fail_on) return tl::unexpected(fail_on.error());
+  Objectives slo;
+  if (!flags.slo.empty()) {
+    auto parsed = parse_objectives(flags.slo);
+    if (!parsed) return tl::unexpected(parsed.error());
+    slo = *parsed;
+  }
+  auto playbook = load_playbook(flags.rule_folders);
+  if (!playbook) return tl::unexpected(playbook.error());
+  auto recording = recording_or_newest(flags.file);
+  if (!recording) return tl::unexpected(recording.error());
+  auto diagnosis = diagnose_recording(*recording, *playbook, slo);
+  if (!diagnosis) return tl::unexpected(diagnosis.error());
+
+  if (json) {
+    DMPROF_TRY(write_out(report::diagnosis_json(recording->string(), *diagnosis)));
+  } else {
+    DMPROF_TRY(write_out(fmt::format("{}\n", recording->string()) + report::diagnosis_text(*diagnosis, report::Style(wants_colour(stdout)))));
+  }
+  const bool met = *fail_on && std::any_of(diagnosis->findings.begin(), diagnosis->findings.end(),
+                                           [&](const rules::Finding& finding) { return finding.severity >= **fail_on; });
+  if (met) return ExitStatus::regression;
+  if (diagnosis->budget.empty() && diagnosis->findings.empty() && diagnosis->cleared.empty()) {
+    return fail(ErrorKind::cannot_answer, fmt::format("{} holds nothing a rule could judge: {}", recording->string(), diagnosis->budget_reason));
+  }
+  return ExitStatus::done;
+}
+
+}  // namespace
+
+DeclaredCommand declare_diagnose(CLI::App& root, const std::shared_ptr<Shared>& shared) {
+  CLI::App* app = root.add_subcommand("diagnose", "Say where the time goes, what is wrong and what would help");
+  auto flags = std::make_shared<Flags>();
+  app->add_option("FILE", flags->file, "Recording; the newest one when left out");
+  app->add_flag("--json", shared->json, "Print JSON");
+  app->add_option("--fail-on", flags->fail_on, "Exit with 1 when a finding is at least this severe: error, warning, info")->type_name("SEVERITY");
+  app->add_option("--slo", flags->slo, "Objectives, such as ttft=200ms,itl=50ms (also tpot, e2e)")->type_name("LIST");
+  app->add_option("--rules", flags->rule_folders, "Folder with rules of your own, beside the built-in ones")->type_name("DIR")->allow_extra_args(false);
+  return {app, [flags, shared] { return diagnose_command(*flags, shared->json); }};
+}
+
+}  // namespace dmprof::cli

@@ -1,0 +1,229 @@
+// dmprof query: SQL over a recording, read-only and sandboxed.
+#include <fmt/format.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+
+#include "dmprof/cli/commands.h"
+#include "dmprof/cli/output.h"
+#include "dmprof/cli/recordings.h"
+#include "dmprof/cli/suggest.h"
+#include "dmprof/report/format.h"
+#include "dmprof/report/metric_json.h"
+#include "dmprof/store/query.h"
+
+namespace dmprof::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Flags {
+  std::vector<std::string> words;  // [FILE] SQL
+  bool csv = false;
+};
+
+struct CloseDatabase {
+  void operator()(sqlite3* database) const { sqlite3_close(database); }
+};
+struct Finalize {
+  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+};
+using Database = std::unique_ptr<sqlite3, CloseDatabase>;
+using Statement = std::unique_ptr<sqlite3_stmt, Finalize>;
+
+std::string_view text_of(sqlite3_stmt* row, int column) {
+  const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(row, column));
+  return text == nullptr ? std::string_view() : std::string_view(text, static_cast<std::size_t>(sqlite3_column_bytes(row, column)));
+}
+
+// BLOBs are shown as SQL would write them: x'00ff'.
+std::string blob_of(sqlite3_stmt* row, int column) {
+  const auto* bytes = static_cast<const unsigned char*>(sqlite3_column_blob(row, column));
+  std::string text = "x'";
+  for (int i = 0; i < sqlite3_column_bytes(row, column); ++i) text += fmt::format("{:02x}", bytes[i]);
+  return text + "'";
+}
+
+std::string cell_text(sqlite3_stmt* row, int column) {
+  switch (sqlite3_column_type(row, column)) {
+    case SQLITE_NULL: return "";
+    case SQLITE_BLOB: return blob_of(row, column);
+    default: return std::string(text_of(row, column));
+  }
+}
+
+Json cell_json(sqlite3_stmt* row, int column) {
+  switch (sqlite3_column_type(row, column)) {
+    case SQLITE_NULL: return nullptr;
+    case SQLITE_INTEGER: return static_cast<std::int64_t>(sqlite3_column_int64(row, column));
+    case SQLITE_FLOAT: {
+      const double value = sqlite3_column_double(row, column);
+      return std::isfinite(value) ? Json(value) : Json(nullptr);
+    }
+    case SQLITE_BLOB: return blob_of(row, column);
+    default: return std::string(text_of(row, column));
+  }
+}
+
+std::string csv_cell(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+class Printer {
+ public:
+  virtual ~Printer() = default;
+  virtual Status row(sqlite3_stmt* statement) = 0;
+  virtual Status end() = 0;
+};
+
+class CsvPrinter : public Printer {
+ public:
+  Status header(sqlite3_stmt* statement) {
+    return line(statement, [&](int column) { return csv_cell(sqlite3_column_name(statement, column)); });
+  }
+  Status row(sqlite3_stmt* statement) override {
+    return line(statement, [&](int column) { return csv_cell(cell_text(statement, column)); });
+  }
+  Status end() override { return {}; }
+
+ private:
+  template <class Cell>
+  Status line(sqlite3_stmt* statement, const Cell& cell) {
+    std::string text;
+    for (int column = 0; column < sqlite3_column_count(statement); ++column) text += (column > 0 ? "," : "") + cell(column);
+    return write_out(text + "\n");
+  }
+};
+
+class JsonPrinter : public Printer {
+ public:
+  explicit JsonPrinter(sqlite3_stmt* statement) {
+    for (int column = 0; column < sqlite3_column_count(statement); ++column) columns_.push_back(sqlite3_column_name(statement, column));
+  }
+  Status row(sqlite3_stmt* statement) override {
+    Json cells = Json::array();
+    for (int column = 0; column < sqlite3_column_count(statement); ++column) cells.push_back(cell_json(statement, column));
+    DMPROF_TRY(write_out((rows_++ == 0 ? head() : std::string(",\n  ")) + report::dump(cells, -1)));
+    return {};
+  }
+  Status end() override { return write_out((rows_ == 0 ? head() : "") + "\n ]}\n"); }
+
+ private:
+  std::string head() const { return "{\"columns\":" + report::dump(columns_, -1) + ",\n \"rows\":[\n  "; }
+  Json columns_ = Json::array();
+  std::uint64_t rows_ = 0;
+};
+
+// Widths come from the first rows; later rows that are wider stick out instead of waiting for the whole result.
+class TablePrinter : public Printer {
+ public:
+  explicit TablePrinter(sqlite3_stmt* statement) {
+    std::vector<std::string> names;
+    for (int column = 0; column < sqlite3_column_count(statement); ++column) names.push_back(report::printable(sqlite3_column_name(statement, column)));
+    numeric_.assign(names.size(), true);
+    pending_.push_back(std::move(names));
+  }
+  Status row(sqlite3_stmt* statement) override {
+    std::vector<std::string> cells;
+    for (int column = 0; column < sqlite3_column_count(statement); ++column) {
+      const int type = sqlite3_column_type(statement, column);
+      if (type == SQLITE_TEXT || type == SQLITE_BLOB) numeric_[static_cast<std::size_t>(column)] = false;
+      cells.push_back(report::printable(cell_text(statement, column)));
+    }
+    pending_.push_back(std::move(cells));
+    return pending_.size() < rows_before_widths && widths_.empty() ? Status{} : flush();
+  }
+  Status end() override { return flush(); }
+
+ private:
+  static constexpr std::size_t rows_before_widths = 1000;
+
+  Status flush() {
+    if (widths_.empty()) {
+      widths_.assign(numeric_.size(), 0);
+      for (const auto& cells : pending_) {
+        for (std::size_t i = 0; i < cells.size(); ++i) widths_[i] = std::max(widths_[i], report::display_width(cells[i]));
+      }
+    }
+    std::string text;
+    for (const auto& cells : pending_) {
+      std::string line;
+      for (std::size_t i = 0; i < cells.size(); ++i) line += (i > 0 ? "  " : "") + report::padded(cells[i], widths_[i], numeric_[i]);
+      while (!line.empty() && line.back() == ' ') line.pop_back();
+      text += line + "\n";
+    }
+    pending_.clear();
+    return write_out(text);
+  }
+
+  std::vector<std::vector<std::string>> pending_;
+  std::vector<bool> numeric_;
+  std::vector<std::size_t> widths_;
+};
+
+Result<std::unique_ptr<Printer>> make_printer(sqlite3_stmt* statement, bool csv, bool json) {
+  if (json) return std::make_unique<JsonPrinter>(statement);
+  if (!csv) return std::make_unique<TablePrinter>(statement);
+  auto printer = std::make_unique<CsvPrinter>();
+  DMPROF_TRY(printer->header(statement));
+  return printer;
+}
+
+// SQLite's words for what the sandbox refused say nothing to the person who typed it.
+Error sql_error(sqlite3* database) {
+  const int code = sqlite3_errcode(database);
+  if (code == SQLITE_AUTH) return {ErrorKind::usage, fmt::format("SQL: {}; query only reads the recording", sqlite3_errmsg(database))};
+  if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB) return {ErrorKind::bad_input, fmt::format("the recording is damaged: {}", sqlite3_errmsg(database))};
+  return {ErrorKind::usage, fmt::format("SQL: {}", sqlite3_errmsg(database))};
+}
+
+Result<ExitStatus> query_command(const Flags& flags, bool json) {
+  if (flags.words.empty() || flags.words.size() > 2) {
+    return fail(ErrorKind::usage, "dmprof query takes [FILE] and one SQL text, which needs quotes: dmprof query \"SELECT count(*) FROM step\"");
+  }
+  if (json && flags.csv) return fail(ErrorKind::usage, "--json and --csv exclude each other; choose one");
+  const std::string& sql = flags.words.back();
+  auto recording = recording_or_newest(flags.words.size() == 2 ? flags.words.front() : "");
+  if (!recording) return tl::unexpected(recording.error());
+  auto opened = open_for_query(recording->string());
+  if (!opened) return tl::unexpected(opened.error());
+  const Database database(*opened);
+
+  sqlite3_stmt* prepared = nullptr;
+  const char* tail = nullptr;
+  if (sqlite3_prepare_v2(database.get(), sql.c_str(), static_cast<int>(sql.size()) + 1, &prepared, &tail) != SQLITE_OK) {
+    return tl::unexpected(sql_error(database.get()));
+  }
+  const Statement statement(prepared);
+  if (statement == nullptr) return fail(ErrorKind::usage, "SQL: the text holds no statement");
+  if (std::string_view(tail).find_first_not_of(" \t\r\n;") != std::string_view::npos) {
+    return fail(ErrorKind::usage, fmt::format("SQL: one statement at a time; remove what follows it: {}", report::printable(tail)));
+  }
+  auto printer = make_printer(statement.get(), flags.csv, json);
+  if (!printer) return tl::unexpected(printer.error());
+  int stepped = SQLITE_ROW;
+  while ((stepped = sqlite3_step(statement.get())) == SQLITE_ROW) DMPROF_TRY((*printer)->row(statement.get()));
+  if (stepped != SQLITE_DONE) return tl::unexpected(sql_error(database.get()));
+  DMPROF_TRY((*printer)->end());
+  return ExitStatus::done;
+}
+
+}  // namespace
+
+DeclaredCommand declare_query(CLI::App& root, const std::shared_ptr<Shared>& shared) {
+  CLI::App* app = root.add_subcommand("query", "Run SQL over a recording: dmprof query [FILE] \"SELECT …\"");
+  auto flags = std::make_shared<Flags>();
+  app->add_option("WORDS", flags->words, "[FILE] SQL; FILE is the newest recording when left out")->type_name("");
+  app->add_flag("--json", shared->json, "Print {\"columns\":[…],\"rows\":[[…],…]}");
+  app->add_flag("--csv", flags->csv, "Print comma-separated values");
+  return {app, [flags, shared] { return query_command(*flags, shared->json); }};
+}
+
+}  // namespace dmprof::cli

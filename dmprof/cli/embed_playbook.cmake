@@ -1,0 +1,18 @@
+# Writes a .cc with every rule of rules/playbook inside, so that the program needs no files beside it.
+# Used as: dm_embed_playbook(OUTPUT FOLDER)
+function(dm_embed_playbook output folder)
+  file(GLOB files CONFIGURE_DEPENDS ${folder}/*.yaml)
+  list(SORT files)
+  set(text "// Made by dmprof/cli/embed_playbook.cmake from rules/playbook.\n#include \"dmprof/cli/playbook.h\"\n\nnamespace dmprof::cli {\n\n")
+  string(APPEND text "std::vector<EmbeddedRule> embedded_playbook() {\n  return {\n")
+  foreach(file ${files})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    file(READ ${file} yaml)
+    get_filename_component(name ${file} NAME)
+    string(APPEND text "      {\"playbook/${name}\", R\"==yaml==(${yaml})==yaml==\"},\n")
+  endforeach()
+  string(APPEND text "  };\n}\n\n}  // namespace dmprof::cli\n")
+  # Written only when it changed, so that an unrelated configure does not compile it again.
+  file(WRITE ${output}.new "${text}")
+  configure_file(${output}.new ${output} COPYONLY)
+endfunction()

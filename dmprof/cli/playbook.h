@@ -1,0 +1,22 @@
+// The rules a diagnosis uses: those built into the program, and those of folders the user names.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dmprof/base/error.h"
+#include "rules/engine/rule.h"
+
+namespace dmprof::cli {
+
+struct EmbeddedRule {
+  std::string_view file;
+  std::string_view yaml;
+};
+std::vector<EmbeddedRule> embedded_playbook();
+
+// Built-in rules, then those of each folder; a rule of a folder replaces a built-in one of the same id.
+Result<std::vector<rules::Rule>> load_playbook(const std::vector<std::string>& folders);
+
+}  // namespace dmprof::cli

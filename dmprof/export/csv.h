@@ -1,0 +1,18 @@
+// The tables of a recording as comma-separated values (RFC 4180): event tables with names resolved, and the plain tables.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "dmprof/base/error.h"
+#include "dmprof/export/output.h"
+
+namespace dmprof::exporting {
+
+// Every table that can be exported.
+std::vector<std::string> csv_tables();
+
+// One table with a header line. Error: usage for a table that is not in csv_tables(), else what the store says.
+Status write_csv(const std::string& recording, const std::string& table, Output& output);
+
+}  // namespace dmprof::exporting

@@ -1,0 +1,23 @@
+#include "dmprof/export/lanes.h"
+
+namespace dmprof::exporting {
+
+namespace {
+constexpr std::size_t most_lanes = 128;
+}
+
+std::optional<std::size_t> Lanes::place(TimeNs start, TimeNs end) {
+  for (std::size_t lane = 0; lane < open_.size(); ++lane) {
+    std::vector<TimeNs>& ends = open_[lane];
+    while (!ends.empty() && ends.back() <= start) ends.pop_back();
+    if (ends.empty() || end <= ends.back()) {
+      ends.push_back(end);
+      return lane;
+    }
+  }
+  if (open_.size() >= most_lanes) return std::nullopt;
+  open_.push_back({end});
+  return open_.size() - 1;
+}
+
+}  // namespace dmprof::exporting
