@@ -1,0 +1,79 @@
+#include "dmprof/ring/directory.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+
+namespace dmprof::ring {
+namespace {
+
+std::vector<std::string> candidates() {
+  std::vector<std::string> paths;
+  const std::string user = std::to_string(::geteuid());
+  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  if (runtime != nullptr && runtime[0] == '/') paths.push_back(std::string(runtime) + "/dmprof");
+  const std::string standard = "/run/user/" + user + "/dmprof";
+  if (paths.empty() || paths[0] != standard) paths.push_back(standard);
+  paths.push_back("/tmp/dmprof-" + user);
+  return paths;
+}
+
+// A descriptor, or -1 when the directory is missing or not private.
+int open_private(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  struct stat info {};
+  if (fd >= 0 && ::fstat(fd, &info) == 0 && info.st_uid == ::geteuid() && (info.st_mode & 077) == 0) return fd;
+  if (fd >= 0) ::close(fd);
+  return -1;
+}
+
+std::optional<std::int64_t> pid_of(const char* file) {
+  const char* dot = std::strchr(file, '.');
+  std::int64_t pid = 0;
+  if (dot == nullptr || std::strcmp(dot, ".ctl") != 0) return std::nullopt;
+  const auto parsed = std::from_chars(file, dot, pid);
+  if (parsed.ec != std::errc() || parsed.ptr != dot || pid <= 0) return std::nullopt;
+  return pid;
+}
+
+}  // namespace
+
+std::vector<PageName> list_pages() {
+  std::vector<PageName> pages;
+  for (const std::string& path : candidates()) {
+    const int fd = open_private(path);
+    if (fd < 0) continue;
+    DIR* directory = ::fdopendir(fd);
+    if (directory == nullptr) {
+      ::close(fd);
+      continue;
+    }
+    while (const dirent* entry = ::readdir(directory)) {
+      if (const auto pid = pid_of(entry->d_name)) pages.push_back({path, *pid});
+    }
+    ::closedir(directory);
+  }
+  return pages;
+}
+
+Result<ControlPage> open_page(const PageName& name) {
+  const int directory = open_private(name.directory);
+  if (directory < 0) return fail(ErrorKind::environment, name.directory + " is not a private directory of this user");
+  const std::string file = std::to_string(name.pid) + ".ctl";
+  auto page = ControlPage::open(directory, file, name.directory + "/" + file);
+  ::close(directory);
+  return page;
+}
+
+void remove_stale(const ControlPage& page) {
+  if (!page.alive() && page.in_place()) ::unlink(page.path().c_str());
+}
+
+}  // namespace dmprof::ring
