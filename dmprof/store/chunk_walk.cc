@@ -11,13 +11,14 @@ void ChunkWalk::FreeContext::operator()(ZSTD_DCtx_s* context) const { ZSTD_freeD
 
 Result<Statement> prepare_list(sqlite3* database) {
   return Statement::prepare(database,
-                            "SELECT id, rows, min_time, max_time FROM chunk "
+                            "SELECT id, rows, min_time, max_time FROM main.chunk "
                             "WHERE kind = ?1 AND min_time <= ?2 AND max_time >= ?3");
 }
 
 Result<std::vector<ChunkInfo>> list_chunks(Statement& statement, std::uint8_t kind, TimeRange range) {
   std::vector<ChunkInfo> chunks;
   if (range.empty()) return chunks;
+  // Inclusive on both sides: a point at the very end of a chunk counts, rows are compared exactly by who looks at them.
   statement.bind(std::int64_t{kind}, range.end, range.begin);
   for (;;) {
     const Result<bool> row = statement.step();
@@ -31,7 +32,7 @@ Result<std::vector<ChunkInfo>> list_chunks(Statement& statement, std::uint8_t ki
     chunk.rows = static_cast<std::uint64_t>(statement.integer(1));
     chunk.min_time = statement.integer(2);
     chunk.max_time = statement.integer(3);
-    if (range.overlaps(chunk.min_time, chunk.max_time)) chunks.push_back(chunk);
+    chunks.push_back(chunk);
   }
   statement.reset();
   std::sort(chunks.begin(), chunks.end(), [](const ChunkInfo& a, const ChunkInfo& b) { return a.id < b.id; });
@@ -54,8 +55,8 @@ Result<ChunkWalk> ChunkWalk::open(sqlite3* database, std::uint8_t kind) {
   auto list = prepare_list(database);
   if (!list) return tl::unexpected(list.error());
   walk.chunks_ = std::move(*list);
-  DMPROF_TRY(prepare(walk.directory_, "SELECT columns FROM chunk WHERE id = ?1"));
-  DMPROF_TRY(prepare(walk.data_, "SELECT data FROM column_data WHERE id = ?1"));
+  DMPROF_TRY(prepare(walk.directory_, "SELECT columns FROM main.chunk WHERE id = ?1"));
+  DMPROF_TRY(prepare(walk.data_, "SELECT data FROM main.column_data WHERE id = ?1"));
   return walk;
 }
 

@@ -28,10 +28,18 @@ constexpr auto types_of() {
     using T = typename std::remove_cvref_t<decltype(field)>::Value;
     types[index].name = field.name;
     types[index].coding = field.coding;
+    types[index].meaning = field.meaning;
     if constexpr (std::is_enum_v<T>) {
+      types[index].value = ColumnType::Value::byte;
       types[index].largest = Labels<T>::words.size() - 1;
-    } else if constexpr (sizeof(T) < 8) {
+      types[index].words = Labels<T>::words;
+    } else if constexpr (std::is_same_v<T, std::uint32_t>) {
+      types[index].value = ColumnType::Value::word;
       types[index].largest = std::numeric_limits<T>::max();
+    } else if constexpr (std::is_same_v<T, std::int64_t>) {
+      types[index].value = ColumnType::Value::time;
+    } else if constexpr (std::is_same_v<T, double>) {
+      types[index].value = ColumnType::Value::real;
     }
   });
   return types;

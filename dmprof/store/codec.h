@@ -72,11 +72,15 @@ class ColumnEncoder {
   ByteBuffer bytes_;
 };
 
-// What a column of one event type may hold, for checking what a file says it holds.
+// A field of describe.h without its type: for checking what a file says a column holds, and for the SQL tables.
 struct ColumnType {
+  enum class Value : std::uint8_t { byte, word, number, time, real };  // as ChunkData returns it
   std::string_view name;
   Coding coding = Coding::plain;
-  std::uint64_t largest = ~0ULL;  // largest allowed value, as bits
+  Meaning meaning = Meaning::number;
+  Value value = Value::number;
+  std::uint64_t largest = ~0ULL;            // largest allowed value, as bits
+  std::span<const std::string_view> words;  // of an enumeration
 };
 std::span<const ColumnType> column_types(std::uint8_t kind);  // empty for an unknown kind
 
