@@ -1,0 +1,90 @@
+#include "dmprof/capture/child.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string_view>
+
+extern char** environ;
+
+namespace dmprof::capture {
+
+namespace {
+
+std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& variables) {
+  std::vector<std::string> entries;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text = *entry;
+    const auto replaced = std::any_of(variables.begin(), variables.end(), [&](const auto& variable) {
+      return text.starts_with(variable.first) && text.size() > variable.first.size() && text[variable.first.size()] == '=';
+    });
+    if (!replaced) entries.emplace_back(text);
+  }
+  for (const auto& [name, value] : variables) entries.push_back(name + "=" + value);
+  return entries;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+}  // namespace
+
+std::string ChildEnd::text() const {
+  if (signal == 0) return fmt::format("exit status {}", exit_status);
+  const char* name = ::sigabbrev_np(signal);
+  return name != nullptr ? fmt::format("killed by SIG{}", name) : fmt::format("killed by signal {}", signal);
+}
+
+Result<Child> Child::start(const std::vector<std::string>& command, const std::vector<std::pair<std::string, std::string>>& variables) {
+  if (command.empty()) return fail(ErrorKind::usage, "no command to record; type it after --");
+  std::vector<std::string> words = command;
+  std::vector<std::string> entries = environment_with(variables);
+  std::vector<char*> argv = pointers_to(words);
+  std::vector<char*> envp = pointers_to(entries);
+
+  // This process blocks the signals that stop a recording and ignores SIGPIPE; the command must see neither.
+  posix_spawnattr_t attributes;
+  if (::posix_spawnattr_init(&attributes) != 0) return fail(ErrorKind::environment, "cannot start a command: out of memory");
+  sigset_t none;
+  sigset_t pipe_only;
+  ::sigemptyset(&none);
+  ::sigemptyset(&pipe_only);
+  ::sigaddset(&pipe_only, SIGPIPE);
+  ::posix_spawnattr_setsigmask(&attributes, &none);
+  ::posix_spawnattr_setsigdefault(&attributes, &pipe_only);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  pid_t pid = -1;
+  const int error = ::posix_spawnp(&pid, argv[0], nullptr, &attributes, argv.data(), envp.data());
+  ::posix_spawnattr_destroy(&attributes);
+  if (error != 0) {
+    return fail(ErrorKind::environment, fmt::format("cannot start {}: {}; check the name, the path and its permissions", command.front(), ::strerror(error)));
+  }
+  return Child(pid);
+}
+
+std::optional<ChildEnd> Child::ended() {
+  if (end_) return end_;
+  int status = 0;
+  const pid_t done = ::waitpid(pid_, &status, WNOHANG);
+  if (done != pid_) return std::nullopt;
+  end_ = ChildEnd{};
+  if (WIFEXITED(status)) end_->exit_status = WEXITSTATUS(status);
+  if (WIFSIGNALED(status)) end_->signal = WTERMSIG(status);
+  return end_;
+}
+
+void Child::send(int signal) {
+  if (!end_) ::kill(pid_, signal);  // not reaped yet, so the pid is still its own
+}
+
+}  // namespace dmprof::capture

@@ -1,0 +1,63 @@
+// dmprof attach: record engines that run already.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "dmprof/cli/commands.h"
+#include "dmprof/cli/metric_answer.h"
+#include "dmprof/cli/recording_session.h"
+#include "dmprof/cli/recordings.h"
+
+namespace dmprof::cli {
+
+namespace {
+
+constexpr double longest_seconds = 365.0 * 24 * 3600;
+
+struct Flags {
+  std::vector<std::int64_t> pids;
+  std::string output;
+  double duration_s = 0;  // 0 = until Ctrl-C or the end of the processes
+  double interval_s = 0.2;
+};
+
+Result<ExitStatus> attach_command(const Flags& flags, const Shared& shared) {
+  if (flags.pids.empty()) return fail(ErrorKind::usage, "whom to attach to: dmprof attach --pid PID; dmprof doctor lists running engines");
+  for (const std::int64_t pid : flags.pids) {
+    if (pid <= 0) return fail(ErrorKind::usage, fmt::format("--pid: {} is no process number", pid));
+  }
+  if (!(flags.interval_s >= 0.01 && flags.interval_s <= 3600)) return fail(ErrorKind::usage, "--interval: between 0.01 and 3600 seconds");
+  if (!(flags.duration_s >= 0 && flags.duration_s <= longest_seconds)) return fail(ErrorKind::usage, "--duration: a positive number of seconds, at most a year");
+  DMPROF_TRY(check_question(shared.question));
+  SessionRequest request;
+  request.pids = flags.pids;
+  request.commit_every = std::chrono::milliseconds(std::lround(flags.interval_s * 1000));
+  if (flags.duration_s > 0) request.duration = std::chrono::nanoseconds(std::llround(flags.duration_s * 1e9));
+  if (flags.output.empty()) {
+    auto path = new_recording_path(fmt::format("pid-{}", flags.pids.front()));
+    if (!path) return tl::unexpected(path.error());
+    request.output = *path;
+  } else {
+    request.output = flags.output;
+    DMPROF_TRY(check_output(request.output));
+  }
+  auto outcome = record_session(request);
+  if (!outcome) return tl::unexpected(outcome.error());
+  return conclude(request, *outcome, shared);
+}
+
+}  // namespace
+
+DeclaredCommand declare_attach(CLI::App& root, const std::shared_ptr<Shared>& shared) {
+  CLI::App* app = root.add_subcommand("attach", "Record running engines: dmprof attach --pid PID…");
+  app->footer("Without --duration it records until Ctrl-C or until every process has ended.");
+  auto flags = std::make_shared<Flags>();
+  app->add_option("--pid", flags->pids, "Process to record; several may be given")->type_name("PID…")->delimiter(',');
+  app->add_option("--duration", flags->duration_s, "Seconds to record")->type_name("S");
+  app->add_option("--interval", flags->interval_s, "Seconds between commits, which is what a live view lags and a killed recorder loses (0.2)")->type_name("S");
+  app->add_option("-o,--output", flags->output, "Recording to write; a new one in the data directory when left out")->type_name("FILE");
+  app->add_flag("--json", shared->json, "Print the summary as JSON");
+  return {app, [flags, shared] { return attach_command(*flags, *shared); }};
+}
+
+}  // namespace dmprof::cli

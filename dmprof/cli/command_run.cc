@@ -1,0 +1,53 @@
+// dmprof run: start a command and record it and its descendants.
+#include <fmt/format.h>
+
+#include "dmprof/cli/commands.h"
+#include "dmprof/cli/metric_answer.h"
+#include "dmprof/cli/recording_session.h"
+#include "dmprof/cli/recordings.h"
+
+namespace dmprof::cli {
+
+namespace {
+
+struct Flags {
+  std::string output;
+  bool cupti = false;
+  bool pmu = false;
+};
+
+Result<ExitStatus> run_command(const Flags& flags, const Shared& shared) {
+  if (shared.command_line.empty()) return fail(ErrorKind::usage, "no command to record; type it after two dashes: dmprof run -- CMD [ARGS…]");
+  if (flags.cupti) return fail(ErrorKind::environment, "--cupti: this build has no CUPTI collector; leave the flag out to record the SDK's events");
+  if (flags.pmu) return fail(ErrorKind::environment, "--pmu: this build has no hardware-counter collector; leave the flag out to record the SDK's events");
+  DMPROF_TRY(check_question(shared.question));
+  SessionRequest request;
+  request.command = shared.command_line;
+  if (flags.output.empty()) {
+    auto path = new_recording_path(request.command.front());
+    if (!path) return tl::unexpected(path.error());
+    request.output = *path;
+  } else {
+    request.output = flags.output;
+    DMPROF_TRY(check_output(request.output));
+  }
+  auto outcome = record_session(request);
+  if (!outcome) return tl::unexpected(outcome.error());
+  return conclude(request, *outcome, shared);
+}
+
+}  // namespace
+
+DeclaredCommand declare_run(CLI::App& root, const std::shared_ptr<Shared>& shared) {
+  CLI::App* app = root.add_subcommand("run", "Start a command and record it: dmprof run [-o FILE] -- CMD [ARGS…]");
+  app->footer("The command's output and input are its own. dmprof exits with 0 when the recording succeeded, whatever the command's\n"
+              "status was, and says that status. Ctrl-C ends the command and finishes the recording.");
+  auto flags = std::make_shared<Flags>();
+  app->add_option("-o,--output", flags->output, "Recording to write; a new one in the data directory when left out")->type_name("FILE");
+  app->add_flag("--json", shared->json, "Print the summary as JSON on standard output, after the command's own output");
+  app->add_flag("--cupti", flags->cupti, "Also record CUDA through CUPTI (not in this build)");
+  app->add_flag("--pmu", flags->pmu, "Also record hardware counters (not in this build)");
+  return {app, [flags, shared] { return run_command(*flags, *shared); }};
+}
+
+}  // namespace dmprof::cli

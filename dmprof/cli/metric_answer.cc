@@ -1,0 +1,123 @@
+#include "dmprof/cli/metric_answer.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+
+#include "collectors/attach/engines.h"
+#include "dmprof/cli/evaluation.h"
+#include "dmprof/cli/output.h"
+#include "dmprof/cli/recording_session.h"
+#include "dmprof/cli/recordings.h"
+#include "dmprof/cli/terminal.h"
+#include "dmprof/cli/values.h"
+#include "dmprof/report/metric_json.h"
+#include "dmprof/report/metric_text.h"
+
+namespace dmprof::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<EvaluateOptions> options_of(const MetricQuestion& question) {
+  EvaluateOptions options;
+  auto by = parse_breakdown(question.by);
+  if (!by) return tl::unexpected(by.error());
+  options.by = *by;
+  if (!question.slo.empty()) {
+    auto slo = parse_objectives(question.slo);
+    if (!slo) return tl::unexpected(slo.error());
+    options.slo = *slo;
+  }
+  return options;
+}
+
+// Records the one engine of this user for a few seconds.
+Result<fs::path> record_live(const MetricQuestion& question) {
+  if (!(question.duration_s > 0 && question.duration_s <= 86400)) return fail(ErrorKind::usage, "--duration: a positive number of seconds, at most a day");
+  auto engines = attach::list_engines();
+  if (!engines) return tl::unexpected(engines.error());
+  if (engines->empty()) return fail(ErrorKind::environment, "no engine with the dmprof SDK runs; start one, or record a command with dmprof run -- CMD");
+  if (engines->size() > 1) {
+    std::string pids;
+    for (const attach::EngineInfo& engine : *engines) pids += fmt::format("{}{} ({})", pids.empty() ? "" : ", ", engine.pid, engine.name);
+    return fail(ErrorKind::usage, fmt::format("{} engines run: {}; choose one with dmprof attach --pid PID --metric …", engines->size(), pids));
+  }
+  auto path = new_recording_path(fmt::format("live-{}", engines->front().name));
+  if (!path) return tl::unexpected(path.error());
+  SessionRequest request;
+  request.output = *path;
+  request.pids = {engines->front().pid};
+  request.duration = std::chrono::nanoseconds(std::llround(question.duration_s * 1e9));
+  auto outcome = record_session(request);
+  if (!outcome) return tl::unexpected(outcome.error());
+  if (outcome->failure) return tl::unexpected(*outcome->failure);
+  if (auto stored = evaluate_and_store(request.output); !stored) return tl::unexpected(stored.error());
+  return request.output;
+}
+
+Result<fs::path> recording_for(const MetricQuestion& question) {
+  if (!question.run.empty()) {
+    if (question.live) return fail(ErrorKind::usage, "--run and --live exclude each other; choose one");
+    return fs::path(question.run);
+  }
+  if (question.live) return record_live(question);
+  auto newest = recording_or_newest("");
+  if (newest) return newest;
+  // No recording yet: a single running engine is as good an answer as a file.
+  const auto engines = attach::list_engines();
+  if (newest.error().kind == ErrorKind::cannot_answer && engines && engines->size() == 1) return record_live(question);
+  return newest;
+}
+
+}  // namespace
+
+void declare_metric_question(CLI::App& root, const std::shared_ptr<Shared>& shared) {
+  MetricQuestion& question = shared->question;
+  root.add_option("--metric", question.names, "Print these metrics, alone or after run and attach; dmprof metrics lists them")
+      ->type_name("NAME[,NAME…]")
+      ->allow_extra_args(false);
+  root.add_option("--run", question.run, "Recording that answers; the newest one when left out")->type_name("FILE");
+  root.add_option("--by", question.by, "Break down by request, layer, tier, position, phase or window")->type_name("WHAT");
+  root.add_flag("--json", shared->json, "Print JSON");
+  root.add_option("--slo", question.slo, "Objectives for goodput, such as ttft=200ms,itl=50ms (also tpot, e2e)")->type_name("LIST");
+  root.add_flag("--live", question.live, "Attach to the running engine and answer from that");
+  root.add_option("--duration", question.duration_s, "Seconds that --live records (5)")->type_name("S");
+}
+
+Status check_question(const MetricQuestion& question) {
+  auto names = split_names(question.names);
+  if (!names) return tl::unexpected(names.error());
+  DMPROF_TRY(catalogue().check(*names));
+  auto options = options_of(question);
+  return options ? Status{} : tl::unexpected(options.error());
+}
+
+Result<ExitStatus> answer_from(const fs::path& recording, const MetricQuestion& question, bool json) {
+  auto names = split_names(question.names);
+  if (!names) return tl::unexpected(names.error());
+  auto options = options_of(question);
+  if (!options) return tl::unexpected(options.error());
+  auto reader = Reader::open(recording.string());
+  if (!reader) return tl::unexpected(reader.error());
+  auto evaluation = evaluate(*reader, *names, *options);
+  if (!evaluation) return tl::unexpected(evaluation.error());
+  if (json) {
+    DMPROF_TRY(write_out(report::metrics_json(recording.string(), evaluation->values, evaluation->note)));
+  } else {
+    DMPROF_TRY(write_out(report::metrics_text(evaluation->values, true, report::Style(wants_colour(stdout)))));
+    if (!evaluation->note.empty()) fmt::print(stderr, "note: {}\n", evaluation->note);
+  }
+  return evaluation->all_ok() ? ExitStatus::done : ExitStatus::cannot_answer;
+}
+
+Result<ExitStatus> answer_question(const Shared& shared) {
+  DMPROF_TRY(check_question(shared.question));
+  auto recording = recording_for(shared.question);
+  if (!recording) return tl::unexpected(recording.error());
+  return answer_from(*recording, shared.question, shared.json);
+}
+
+}  // namespace dmprof::cli
