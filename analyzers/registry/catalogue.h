@@ -16,9 +16,9 @@
 namespace dmprof {
 
 struct EvaluateOptions {
-  std::optional<By> by;
-  Objectives slo;
-  std::optional<TimeNs> window_begin, window_end;  // recording's clock; empty = whole run
+  std::optional<By> by = {};
+  Objectives slo = {};
+  std::optional<TimeNs> window_begin = {}, window_end = {};  // recording's clock; empty = whole run
 };
 
 class Catalogue {

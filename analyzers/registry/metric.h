@@ -99,7 +99,7 @@ struct Metric {
   Events events = Events::none;  // for the loader
   MetricKind kind = MetricKind::scalar;
   Direction direction = Direction::none;
-  std::vector<By> by;            // breakdowns it supports
+  std::vector<By> by = {};       // breakdowns it supports
   // Fills everything but name, unit, definition, kind and direction. Never throws on any recording.
   std::function<MetricValue(const View&, const Scope&)> compute;
 };

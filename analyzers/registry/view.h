@@ -29,10 +29,10 @@ namespace dmprof {
 // The part of the recording a value is about.
 struct Scope {
   Phase phase = Phase::decode;
-  std::optional<std::uint64_t> request;
-  std::optional<TierId> tier;
-  std::optional<TimeRange> range;
-  Objectives slo;
+  std::optional<std::uint64_t> request = {};
+  std::optional<TierId> tier = {};
+  std::optional<TimeRange> range = {};
+  Objectives slo = {};
 };
 
 class View {

@@ -1,0 +1,144 @@
+// Acceptance by sequence length, class, draft type and uptime, and its trend.
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "analyzers/registry/reasons.h"
+#include "analyzers/registry/statistics.h"
+#include "analyzers/specdec/acceptance.h"
+#include "analyzers/specdec/specdec.h"
+
+namespace dmprof {
+namespace {
+
+constexpr std::uint32_t first_bucket = 32;   // tokens; later buckets double
+constexpr std::uint64_t fewest_for_trend = 50;
+constexpr double hour = 3600e9;              // ns
+
+struct Tally {
+  std::uint64_t accepted = 0, verified = 0;
+};
+
+// Lower edge of the length bucket.
+std::uint32_t bucket(std::uint32_t position) {
+  std::uint64_t edge = first_bucket;
+  if (position < edge) return 0;
+  while (edge * 2 <= position) edge *= 2;
+  return static_cast<std::uint32_t>(edge);
+}
+
+std::string bucket_name(std::uint32_t edge) {
+  return fmt::format("length {}-{}", edge, edge == 0 ? first_bucket - 1 : edge * std::uint64_t{2} - 1);
+}
+
+std::string_view draft_name(DraftType type) {
+  switch (type) {
+    case DraftType::model: return "model";
+    case DraftType::ngram: return "ngram";
+    case DraftType::head: return "head";
+    case DraftType::tree: return "tree";
+    case DraftType::none: break;
+  }
+  return "unnamed";
+}
+
+MetricValue by_length(const View& view, const Scope& scope) {
+  std::unordered_map<std::uint64_t, NameId> class_of;
+  for (const RequestEvent& event : view.recording().requests) {
+    if (event.request_class != 0) class_of[event.request] = event.request_class;
+  }
+  std::vector<SpeculationStep> rows = view.speculation(scope);
+  std::erase_if(rows, [](const SpeculationStep& row) { return !specdec::drafting(row); });
+  if (rows.empty()) return unavailable(reasons::no_draft(view));
+  const TimeNs begin = rows.front().time, span = std::max<TimeNs>(1, rows.back().time - begin);
+  std::map<std::uint32_t, Tally> lengths;
+  std::map<std::string, Tally> others;
+  const auto count = [](Tally& tally, const SpeculationStep& row) { tally.accepted += row.accepted, tally.verified += row.verified; };
+  for (const SpeculationStep& row : rows) {
+    count(lengths[bucket(row.position)], row);
+    count(others[fmt::format("draft {}", draft_name(row.draft_type))], row);
+    const auto quarter = std::min<TimeNs>(3, (row.time - begin) / std::max<TimeNs>(1, span / 4));
+    count(others[fmt::format("uptime quarter {}", quarter + 1)], row);
+    if (const auto known = class_of.find(row.request); known != class_of.end()) {
+      count(others[fmt::format("class {}", view.recording().name(known->second))], row);
+    }
+  }
+  MetricValue value;
+  value.status = ValueStatus::ok;
+  value.reason = "temperature is not part of a recording's events, so there is no breakdown by it";
+  const auto put = [&](std::string name, const Tally& tally) {
+    value.parts.push_back({std::move(name), static_cast<double>(tally.accepted) / static_cast<double>(tally.verified), tally.verified, false});
+  };
+  for (const auto& [edge, tally] : lengths) put(bucket_name(edge), tally), value.samples += tally.verified;
+  for (const auto& [name, tally] : others) put(name, tally);
+  return value;
+}
+
+struct Point {
+  double hours = 0, accepted = 0, verified = 0;
+};
+
+// Weighted least squares of accepted/verified over time.
+template <class Indices>
+std::optional<double> slope(const std::vector<Point>& points, const Indices& indices) {
+  double weight = 0, time = 0, accepted = 0;
+  for (const std::size_t i : indices) weight += points[i].verified, time += points[i].verified * points[i].hours, accepted += points[i].accepted;
+  double above = 0, below = 0;
+  for (const std::size_t i : indices) {
+    const double distance = points[i].hours - time / weight;
+    above += distance * (points[i].accepted - points[i].verified * accepted / weight);
+    below += points[i].verified * distance * distance;
+  }
+  if (below <= 0) return std::nullopt;
+  return above / below;
+}
+
+MetricValue trend(const View& view, const Scope& scope) {
+  std::vector<Point> points;
+  std::uint64_t verified = 0;
+  std::optional<TimeNs> begin;
+  const std::vector<SpeculationStep> rows = view.speculation(scope);
+  const std::size_t per_point = std::max<std::size_t>(1, rows.size() / 512);  // bounds the bootstrap's work
+  std::size_t in_last = per_point;
+  for (const SpeculationStep& row : rows) {
+    if (!specdec::drafting(row)) continue;
+    if (!begin) begin = row.time;
+    if (in_last == per_point) points.push_back({}), in_last = 0;
+    Point& point = points.back();
+    const double hours = static_cast<double>(row.time - *begin) / hour;
+    point.hours = (point.hours * static_cast<double>(in_last) + hours) / static_cast<double>(in_last + 1);
+    point.accepted += row.accepted, point.verified += row.verified;
+    verified += row.verified;
+    ++in_last;
+  }
+  if (points.empty()) return unavailable(reasons::no_draft(view));
+  if (points.size() * per_point < fewest_for_trend) {
+    return unavailable(fmt::format("only {} drafting steps; a slope needs {}", points.size(), fewest_for_trend));
+  }
+  std::vector<std::size_t> all(points.size());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
+  const std::optional<double> whole = slope(points, all);
+  if (!whole) return unavailable("all drafting steps carry the same time");
+  MetricValue value = scalar(*whole, verified);
+  value.interval = bootstrap(points.size(), [&](std::span<const std::size_t> drawn) { return slope(points, drawn); });
+  return value;
+}
+
+}  // namespace
+
+void register_acceptance_breakdowns(Catalogue& catalogue) {
+  const Events rows = Events::speculation | Events::steps;
+  catalogue.add({.name = "acceptance_by_length", .unit = "ratio",
+                 .definition = "accepted / verified draft tokens by sequence length before the step, and by request class, draft type and "
+                               "quarter of the run",
+                 .needs = "speculation steps with a draft", .events = rows | Events::requests, .kind = MetricKind::array,
+                 .direction = Direction::higher_is_better, .by = {By::position, By::request, By::window}, .compute = by_length});
+  catalogue.add({.name = "acceptance_trend", .unit = "1/h",
+                 .definition = "slope of accepted / verified draft tokens over uptime, weighted least squares; 0 within its interval means "
+                               "no trend is shown",
+                 .needs = "50 drafting steps", .events = rows, .direction = Direction::higher_is_better, .compute = trend});
+}
+
+}  // namespace dmprof
