@@ -28,11 +28,13 @@ class Decoder {
  public:
   Decoder();
 
-  // Translations grow in the order of the engine's ids, from id 1.
+  // What the engine's ids mean: names in the order of their ids from 1, tiers by id.
   void add_name(NameId id) { names_.push_back(id); }
-  void add_tier(TierId id) { tiers_.push_back(id); }
+  void set_tier(std::uint32_t engine_id, TierId id) {
+    if (tiers_.size() <= engine_id) tiers_.resize(engine_id + 1u);
+    tiers_[engine_id] = id;
+  }
   std::size_t names() const { return names_.size(); }
-  std::size_t tiers() const { return tiers_.size(); }
 
   // Entry `index` of the engine's track table now means this track. The clock must outlive the binding.
   void bind(std::uint16_t index, TrackId track, const ClockMap& clock);

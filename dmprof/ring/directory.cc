@@ -56,7 +56,7 @@ std::vector<PageName> list_pages() {
       continue;
     }
     while (const dirent* entry = ::readdir(directory)) {
-      if (const auto pid = pid_of(entry->d_name)) pages.push_back({path, *pid});
+      if (const auto pid = pid_of(entry->d_name)) pages.push_back({path, *pid, entry->d_ino});
     }
     ::closedir(directory);
   }

@@ -14,6 +14,7 @@ namespace dmprof::ring {
 struct PageName {
   std::string directory;
   std::int64_t pid = 0;
+  std::uint64_t inode = 0;  // tells a page from its successor
 };
 
 // Every control page, living or stale, in the order above; at most one a process and directory. Cheap: names only.

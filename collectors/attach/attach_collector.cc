@@ -1,0 +1,146 @@
+#include "collectors/attach/attach_collector.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <random>
+
+#include "dmprof/ring/directory.h"
+#include "dmprof/ring/process.h"
+
+namespace dmprof::attach {
+namespace {
+
+constexpr TimeNs sync_interval = 1'000'000'000;
+constexpr TimeNs session_scan = 1'000'000;    // an engine is waiting for us
+constexpr TimeNs children_scan = 50'000'000;
+
+TimeNs monotonic_now() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<TimeNs>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
+
+}  // namespace
+
+std::string make_session() {
+  std::random_device random;
+  return std::to_string(::getpid()) + ":" + std::to_string(ring::start_time(::getpid())) + ":" + std::to_string(random());
+}
+
+AttachCollector::AttachCollector(AttachOptions options) : options_(std::move(options)), budget_(options_.memory_cap) {}
+
+AttachCollector::~AttachCollector() { (void)stop(); }
+
+Status AttachCollector::start(EventSink& sink) {
+  sink_ = &sink;
+  std::sort(options_.pids.begin(), options_.pids.end());
+  options_.pids.erase(std::unique(options_.pids.begin(), options_.pids.end()), options_.pids.end());
+  for (const std::int64_t pid : options_.pids) {
+    auto page = find_engine(pid);
+    if (!page) return tl::unexpected(page.error());
+    DMPROF_TRY(attach(std::move(*page)));
+  }
+  next_sync_ = monotonic_now() + sync_interval;
+  return {};
+}
+
+Result<AttachCollector::Host*> AttachCollector::host_for(bool tsc) {
+  Host& host = hosts_[tsc];
+  if (host.clock == nullptr) {
+    auto clock = std::make_unique<HostClock>(tsc);
+    const auto domain = sink_->add_clock({"host", ClockKind::monotonic, clock->quality()});
+    if (!domain) return tl::unexpected(domain.error());
+    host.clock = std::move(clock);
+    host.domain = *domain;
+    DMPROF_TRY(sink_->add_clock_sync(host.clock->pair(host.domain)));
+  }
+  return &host;
+}
+
+Status AttachCollector::attach(ring::ControlPage page) {
+  const std::int64_t pid = page.identity().pid;
+  const auto host = host_for(page.identity().tsc);
+  if (!host) return tl::unexpected(host.error());
+  const SessionOptions options{options_.ring_bytes / sizeof(dmprof_slot), options_.spare_rings};
+  auto session = Session::open(std::move(page), options, budget_, *(*host)->clock, (*host)->domain, *sink_);
+  if (!session) return tl::unexpected(session.error());
+  sessions_.push_back(std::move(*session));
+  recorded_pids_.insert(pid);
+  ++seen_engines_;
+  return {};
+}
+
+bool AttachCollector::wanted(const ring::PageIdentity& identity) const {
+  if (!options_.session.empty() && identity.session == options_.session) return true;
+  return options_.follow_children && recorded_pids_.count(identity.parent_pid) != 0;
+}
+
+Status AttachCollector::discover() {
+  std::set<std::pair<std::int64_t, std::uint64_t>> present;
+  for (const ring::PageName& name : ring::list_pages()) {
+    const auto key = std::make_pair(name.pid, name.inode);
+    present.insert(key);
+    if (examined_.count(key) != 0) continue;
+    auto page = ring::open_page(name);
+    if (!page || !page->alive() || !wanted(page->identity())) continue;
+    const bool running = std::any_of(sessions_.begin(), sessions_.end(), [&](const auto& s) { return s->pid() == name.pid; });
+    if (running) {  // its old page goes first, when its session notices that it was replaced
+      present.erase(key);
+      continue;
+    }
+    const Status attached = attach(std::move(*page));
+    if (!attached) problems_.push_back(attached.error().message);
+  }
+  examined_ = std::move(present);
+  return {};
+}
+
+Result<PollResult> AttachCollector::poll() {
+  PollResult result;
+  const TimeNs now = monotonic_now();
+  const bool searching = !options_.session.empty() || options_.follow_children;
+  if (searching && now >= next_discovery_) {
+    DMPROF_TRY(discover());
+    next_discovery_ = now + (options_.session.empty() ? children_scan : session_scan);
+  }
+  for (auto& [tsc, host] : hosts_) host.clock->follow();
+  for (const auto& session : sessions_) {
+    const auto events = session->poll();
+    if (events) {
+      result.events += *events;
+      continue;
+    }
+    if (events.error().kind != ErrorKind::bad_input) return tl::unexpected(events.error());
+    problems_.push_back(events.error().message);  // this engine damaged its page: the others go on
+    DMPROF_TRY(session->finish());
+  }
+  std::erase_if(sessions_, [](const auto& session) { return session->finished(); });
+  if (now >= next_sync_) DMPROF_TRY(sync_clocks());
+  result.finished = sessions_.empty() && options_.session.empty();
+  return result;
+}
+
+Status AttachCollector::sync_clocks() {
+  for (auto& [tsc, host] : hosts_) DMPROF_TRY(sink_->add_clock_sync(host.clock->pair(host.domain)));
+  next_sync_ = monotonic_now() + sync_interval;
+  return {};
+}
+
+Status AttachCollector::stop() {
+  Status status;
+  for (const auto& session : sessions_) {
+    const Status finished = session->finish();
+    if (!finished && status) status = finished;
+  }
+  const bool any = !sessions_.empty();
+  sessions_.clear();
+  if (any && sink_ != nullptr) {
+    const Status synced = sync_clocks();
+    if (!synced && status) status = synced;
+  }
+  return status;
+}
+
+}  // namespace dmprof::attach

@@ -1,0 +1,53 @@
+#include "collectors/attach/engines.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "dmprof/ring/directory.h"
+#include "dmprof/ring/process.h"
+
+namespace dmprof::attach {
+
+Result<std::vector<EngineInfo>> list_engines() {
+  std::vector<EngineInfo> engines;
+  for (const ring::PageName& name : ring::list_pages()) {
+    const auto page = ring::open_page(name);
+    if (!page) continue;
+    if (!page->alive()) {
+      ring::remove_stale(*page);
+      continue;
+    }
+    const ring::PageIdentity& identity = page->identity();
+    const bool known = std::any_of(engines.begin(), engines.end(), [&](const EngineInfo& e) { return e.pid == identity.pid; });
+    if (known) continue;
+    engines.push_back({identity.pid, identity.parent_pid, identity.engine, identity.engine_version, ring::command_of(identity.pid)});
+  }
+  std::sort(engines.begin(), engines.end(), [](const EngineInfo& a, const EngineInfo& b) { return a.pid < b.pid; });
+  return engines;
+}
+
+Result<ring::ControlPage> find_engine(std::int64_t pid) {
+  const std::string process = "process " + std::to_string(pid);
+  const std::optional<uid_t> owner = pid > 0 ? ring::owner_of(pid) : std::nullopt;
+  if (!owner) return fail(ErrorKind::environment, process + " does not exist: `dmprof top` lists the engines that run");
+  std::optional<Error> refused;
+  for (const ring::PageName& name : ring::list_pages()) {
+    if (name.pid != pid) continue;
+    auto page = ring::open_page(name);
+    if (page && page->alive()) return page;
+    if (page) ring::remove_stale(*page);
+    if (!page) refused = page.error();
+  }
+  if (refused) return tl::unexpected(*refused);
+  if (*owner != ::geteuid()) {
+    return fail(ErrorKind::environment, process + " belongs to another user (uid " + std::to_string(*owner) +
+                                            "): run dmprof as that user");
+  }
+  return fail(ErrorKind::environment, process + " (" + ring::command_of(pid) +
+                                          ") has no dmprof SDK, or has not called dmprof_init yet: link libdmprof, or record its metrics with --url");
+}
+
+}  // namespace dmprof::attach
