@@ -1,0 +1,64 @@
+#include "samples/engine/instrument/facts.h"
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "dmprof/sdk/dmprof.h"
+
+namespace dmengine {
+namespace {
+
+struct Handle {
+  const char* variable;  // nullptr: none
+  const char* flag;
+};
+
+class Registrar {
+ public:
+  explicit Registrar(const Settings& settings) : settings_(settings) {}
+
+  void knob(const char* name, const std::string& value, const char* type, const std::string& range, const Handle& handle,
+            const char* unit) const {
+    const bool by_flag = handle.variable == nullptr || settings_.flags.contains(handle.flag);
+    const dmprof_knob info{.name = name,
+                           .value = value.c_str(),
+                           .type = type,
+                           .range = range.c_str(),
+                           .how = by_flag ? "flag" : "environment",
+                           .handle = by_flag ? handle.flag : handle.variable,
+                           .unit = unit};
+    dmprof_knob_register(&info);
+  }
+
+  void whole(const char* name, std::uint64_t value, std::uint64_t low, std::uint64_t high, const Handle& handle, const char* unit) const {
+    knob(name, std::to_string(value), "integer", fmt::format("{}..{}", low, high), handle, unit);
+  }
+
+ private:
+  const Settings& settings_;
+};
+
+}  // namespace
+
+void register_knobs(const Settings& s) {
+  const Registrar r(s);
+  r.whole("lookahead", s.lookahead, 0, max_lookahead, {"DM_LOOKAHEAD", "--lookahead"}, "tokens");
+  r.knob("draft", s.draft.empty() ? (s.draft_ngram ? "ngram" : "none") : s.draft, "path", "none|ngram|FILE", {"DM_DRAFT", "--draft"}, "");
+  r.knob("draft_ngram", s.draft_ngram ? "on" : "off", "choice", "off|on", {nullptr, "--draft-ngram"}, "");
+  r.knob("cache_policy", std::to_string(s.cache_policy), "choice", "0|1|2", {"DM_CACHE_POLICY", "--cache-policy"}, "");
+  r.whole("max_concurrent", s.max_concurrent, 0, max_batch, {"DM_MAX_CONCURRENT", "--max-concurrent"}, "requests");
+  r.whole("batch", s.batch, 1, max_batch, {nullptr, "--batch"}, "requests");
+  r.whole("threads", s.threads, 1, max_threads, {nullptr, "--threads"}, "threads");
+  r.whole("prefill_chunk", s.prefill_chunk, 1, 4096, {nullptr, "--prefill-chunk"}, "tokens");
+  r.knob("resident", std::to_string(s.resident), "integer", "0..", {nullptr, "--resident"}, "bytes");
+  r.knob("backing", s.resident == 0 ? "memory" : s.backing, "choice", "file|throttle:BW,LATENCY", {nullptr, "--backing"}, "");
+  r.whole("prefetch_distance", s.prefetch_distance, 0, 4096, {nullptr, "--prefetch-distance"}, "blocks");
+  r.knob("temperature", fmt::format("{}", s.sampling.temperature), "real", "0..100", {nullptr, "--temperature"}, "");
+  r.knob("top_p", fmt::format("{}", s.sampling.top_p), "real", "0..1", {nullptr, "--top-p"}, "");
+  r.knob("seed", std::to_string(s.sampling.seed), "integer", "0..18446744073709551615", {nullptr, "--seed"}, "");
+  r.knob("kv_type", s.kv_f32 ? "f32" : "f16", "choice", "f16|f32", {nullptr, "--kv-type"}, "");
+  r.whole("baseline_every", s.baseline_every, 0, 1000000, {nullptr, "--baseline-every"}, "steps");
+}
+
+}  // namespace dmengine

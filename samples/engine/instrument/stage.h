@@ -1,0 +1,26 @@
+// The stretches that the engine thread's time is divided into. They follow one another without a gap.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace dmengine {
+
+enum class Stage : std::uint8_t {
+  idle,                  // no request is there
+  host,                  // arrivals, admission, planning, output
+  candidate_generation,  // the draft proposes
+  prefill,               // the target's pass where part of a prompt is in it
+  verification,          // the target's pass over tokens and their drafts
+  acceptance,            // judging drafts, sampling, rolling back
+  path_prediction,       // the transition matrix learns and predicts
+  prefetch_scheduling,   // predicted blocks are asked for
+};
+inline constexpr std::size_t stage_count = 8;
+inline constexpr std::array<const char*, stage_count> stage_names{
+    "idle", "host", "candidate_generation", "prefill", "verification", "acceptance", "path_prediction", "prefetch_scheduling"};
+
+using StageTicks = std::array<std::uint64_t, stage_count>;  // differences of SDK clock readings
+
+}  // namespace dmengine

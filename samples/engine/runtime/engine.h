@@ -1,0 +1,56 @@
+// The reference engine, put together: models, draft, caches, scheduler and instrument for one run.
+#pragma once
+
+#include <csignal>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "samples/engine/instrument/kernel_recorder.h"
+#include "samples/engine/instrument/recorder.h"
+#include "samples/engine/kernels/thread_pool.h"
+#include "samples/engine/runtime/drafter.h"
+#include "samples/engine/runtime/model_file.h"
+#include "samples/engine/runtime/session.h"
+#include "samples/engine/runtime/settings.h"
+
+namespace dmengine {
+
+// What a run leaves behind besides events. Times are nanoseconds.
+struct RunReport {
+  std::vector<RequestResult> requests;  // in the caller's order
+  std::int64_t load_time = 0;
+  std::int64_t run_time = 0;
+  ForwardStats target;
+  ForwardStats draft;
+};
+
+// Used by one thread, which becomes the engine thread of the recording.
+class Engine {
+ public:
+  // Opens the models and tells the SDK what can be turned and how large things are. Both arguments must outlive the engine.
+  static dmprof::Result<std::unique_ptr<Engine>> load(const Settings& settings, Recorder& recorder);
+
+  // One run over all requests (see Session). The report is filled as far as the run came, also when it fails.
+  Status run(const std::vector<Request>& requests, Listener& listener, const volatile std::sig_atomic_t& stop, RunReport& report);
+
+ private:
+  Engine(const Settings& settings, Recorder& recorder) : settings_(settings), recorder_(recorder), pool_(settings.threads), target_kernels_(recorder, ""), draft_kernels_(recorder, "draft.") {}
+
+  Status open_models();
+  Status open_weights();
+  dmprof::Result<KvCache> make_cache(const ModelFile& file, std::uint32_t positions) const;
+  dmprof::Result<std::unique_ptr<Drafter>> make_drafter(std::uint32_t positions);
+
+  const Settings& settings_;
+  Recorder& recorder_;
+  ThreadPool pool_;
+  KernelRecorder target_kernels_;
+  KernelRecorder draft_kernels_;
+  std::unique_ptr<ModelFile> target_;
+  std::unique_ptr<ModelFile> draft_;  // null without a draft model
+  ModelDrafter* model_drafter_ = nullptr;
+  std::int64_t load_time_ = 0;
+};
+
+}  // namespace dmengine
