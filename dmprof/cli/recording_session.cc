@@ -50,7 +50,8 @@ Status store_facts(EventSink& sink, const SessionRequest& request) {
   return calibration ? store_calibration(sink, *calibration, calibration_options(1).memory_bytes) : Status{};
 }
 
-std::string nothing_recorded(const SessionRequest& request, const capture::Outcome& outcome) {
+std::string nothing_recorded(const SessionRequest& request, const capture::Outcome& outcome, const std::vector<std::string>& problems) {
+  if (!problems.empty()) return "nothing was recorded: " + problems.front();
   if (request.command.empty()) return "nothing was recorded: " + outcome.text;
   return fmt::format("nothing was recorded: no process of {} uses the dmprof SDK (it ended with {}); see dmprof/sdk/dmprof.h, or record an engine that does",
                      capture::shell_quoted({request.command.front()}), outcome.child ? outcome.child->text() : "no status");
@@ -74,7 +75,7 @@ Result<capture::Outcome> record_session(const SessionRequest& request) {
 
   attach::AttachOptions attach_options;
   attach_options.pids = request.pids;
-  if (!request.command.empty()) attach_options.session = attach::new_session();
+  if (!request.command.empty()) attach_options.session = attach::make_session();
   attach::AttachCollector collector(attach_options);
   std::optional<capture::Child> child;
   if (!request.command.empty()) {
@@ -94,6 +95,7 @@ Result<capture::Outcome> record_session(const SessionRequest& request) {
   options.facts = [&](EventSink& sink) { return store_facts(sink, request); };
   auto outcome = capture::record(collector, **writer, *signals, child ? &*child : nullptr, options);
   line.clear();
+  for (const std::string& problem : collector.problems()) fmt::print(stderr, "note: {}\n", report::printable(problem));
   if (!outcome) {
     discard();
     return tl::unexpected(outcome.error());
@@ -101,7 +103,7 @@ Result<capture::Outcome> record_session(const SessionRequest& request) {
   if (outcome->processes == 0) {
     discard();
     if (outcome->failure) return tl::unexpected(*outcome->failure);
-    return fail(ErrorKind::environment, nothing_recorded(request, *outcome));
+    return fail(ErrorKind::environment, nothing_recorded(request, *outcome, collector.problems()));
   }
   return outcome;
 }
