@@ -24,7 +24,7 @@ class Collect : public Listener {
   std::vector<std::size_t> order;
 };
 
-struct Run {
+struct RunOutcome {
   RunReport report;
   Counts counts;
   std::vector<std::string> texts;
@@ -64,12 +64,12 @@ std::vector<Request> prompts() {
   return out;
 }
 
-dmprof::Result<Run> try_run(const Settings& settings, const std::vector<Request>& requests, std::sig_atomic_t stop_now = 0) {
+dmprof::Result<RunOutcome> try_run(const Settings& settings, const std::vector<Request>& requests, std::sig_atomic_t stop_now = 0) {
   Recorder recorder;
   auto engine = Engine::load(settings, recorder);
   if (!engine) return tl::unexpected(engine.error());
   const volatile std::sig_atomic_t stop = stop_now;
-  Run run;
+  RunOutcome run;
   Collect collect(requests.size());
   const Status status = (*engine)->run(requests, collect, stop, run.report);
   if (!status) return tl::unexpected(status.error());
@@ -79,13 +79,13 @@ dmprof::Result<Run> try_run(const Settings& settings, const std::vector<Request>
   return run;
 }
 
-Run must_run(const Settings& settings, const std::vector<Request>& requests = prompts()) {
+RunOutcome must_run(const Settings& settings, const std::vector<Request>& requests = prompts()) {
   auto run = try_run(settings, requests);
   EXPECT_TRUE(run) << run.error().message;
-  return run ? *run : Run{};
+  return run ? *run : RunOutcome{};
 }
 
-void expect_consistent(const Run& run) {
+void expect_consistent(const RunOutcome& run) {
   const SpeculationCounts& s = run.counts.speculation;
   EXPECT_GE(s.drafted, s.verified);
   EXPECT_GE(s.verified, s.accepted);
@@ -107,14 +107,14 @@ void expect_consistent(const Run& run) {
 }
 
 TEST(Engine, greedy_text_is_the_same_with_and_without_speculation) {
-  const Run reference = must_run(plain());
+  const RunOutcome reference = must_run(plain());
   expect_consistent(reference);
   EXPECT_EQ(reference.counts.speculation.drafted, 0U);
   for (const std::uint32_t lookahead : {1U, 2U, 3U, 5U, 8U}) {
     for (const std::uint32_t batch : {1U, 4U}) {
       for (Settings settings : {with_draft(lookahead), with_ngram(lookahead)}) {
         settings.batch = batch;
-        const Run run = must_run(settings);
+        const RunOutcome run = must_run(settings);
         EXPECT_EQ(run.texts, reference.texts) << "lookahead " << lookahead << ", batch " << batch;
         expect_consistent(run);
         EXPECT_GT(run.counts.speculation.drafted, 0U);
@@ -130,18 +130,18 @@ TEST(Engine, greedy_text_is_the_same_with_and_without_speculation) {
 TEST(Engine, a_draft_equal_to_the_target_is_always_accepted) {
   Settings settings = with_draft(4);
   settings.draft = settings.model;
-  const Run run = must_run(settings);
+  const RunOutcome run = must_run(settings);
   EXPECT_EQ(run.counts.speculation.accepted, run.counts.speculation.verified);
   EXPECT_EQ(run.texts, must_run(plain()).texts);
   settings.sampling = {.temperature = 0.9F, .top_p = 0.9F, .seed = 5};
-  const Run sampled = must_run(settings);
+  const RunOutcome sampled = must_run(settings);
   EXPECT_EQ(sampled.counts.speculation.accepted, sampled.counts.speculation.verified);
 }
 
 TEST(Engine, sampled_text_does_not_depend_on_the_batch_or_the_prompt_chunk) {
   for (Settings settings : {plain(), with_draft(3), with_ngram(3)}) {
     settings.sampling = {.temperature = 0.8F, .top_p = 0.95F, .seed = 11};
-    const Run alone = must_run(settings);
+    const RunOutcome alone = must_run(settings);
     expect_consistent(alone);
     settings.batch = 4;
     settings.prefill_chunk = 3;
@@ -154,7 +154,7 @@ TEST(Engine, sampled_text_does_not_depend_on_the_batch_or_the_prompt_chunk) {
 TEST(Engine, windows_without_speculation_are_counted_and_change_nothing) {
   Settings settings = with_draft(3);
   settings.baseline_every = 3;
-  const Run run = must_run(settings);
+  const RunOutcome run = must_run(settings);
   EXPECT_EQ(run.texts, must_run(plain()).texts);
   expect_consistent(run);
   EXPECT_GT(run.counts.speculation.baseline_steps, 0U);
@@ -165,7 +165,7 @@ TEST(Engine, output_is_cut_at_max_tokens_exactly) {
   for (const std::uint32_t max_tokens : {1U, 2U, 7U}) {
     Settings settings = with_draft(5);
     settings.max_tokens = max_tokens;
-    const Run run = must_run(settings);
+    const RunOutcome run = must_run(settings);
     expect_consistent(run);
     for (const RequestResult& r : run.report.requests) {
       EXPECT_LE(r.output_tokens, max_tokens);
@@ -180,7 +180,7 @@ TEST(Engine, the_concurrency_limit_keeps_requests_waiting) {
   Settings settings = with_draft(2);
   settings.batch = 4;
   settings.max_concurrent = 1;
-  const Run run = must_run(settings);
+  const RunOutcome run = must_run(settings);
   EXPECT_EQ(run.ended, (std::vector<std::size_t>{0, 1, 2, 3, 4, 5}));
   for (std::size_t i = 1; i < run.report.requests.size(); ++i) {
     EXPECT_GE(run.report.requests[i].scheduled, run.report.requests[i - 1].end);
@@ -191,7 +191,7 @@ TEST(Engine, a_trace_is_waited_for) {
   auto requests = prompts();
   requests.resize(2);
   requests[1].arrival_ns = 150'000'000;
-  const Run run = must_run(with_draft(2), requests);
+  const RunOutcome run = must_run(with_draft(2), requests);
   EXPECT_EQ(run.report.requests[1].arrival, 150'000'000);
   EXPECT_GE(run.report.requests[1].scheduled, 150'000'000);
 }
