@@ -8,6 +8,10 @@ namespace {
 
 constexpr std::size_t kMostGaps = 8;  // in a row; behind more of them the alignment is guesswork
 
+// Alternatives followed at each step of a walk; fewer than a prediction's, for a walk is long.
+constexpr std::size_t kStates = 32;
+constexpr double kNegligible = 1.0 / 64;
+
 // The most probable block of a distribution (which is ordered by position, not by block).
 State likeliest_block(const Distribution& states) {
   State best;
@@ -36,9 +40,20 @@ bool PathForecast::follow(BlockId block) {
   gaps_at_end_ = std::min(gaps_at_end_, path_.size());
   if (head.block) {
     confirmed_ = head.probability;
+    came_true_ = true;
     next_use_.erase(block);
   }
   return true;
+}
+
+bool PathForecast::walk_is_due() {
+  if (waits_ > 0) {
+    --waits_;
+    return waits_ == 0;
+  }
+  pause_ = came_true_ ? 0 : std::clamp(2 * pause_, 1u, kLongestPause);
+  waits_ = pause_;
+  return waits_ == 0;
 }
 
 void PathForecast::advance(BlockId block, std::uint64_t tick, std::vector<BlockId>& changed) {
@@ -51,6 +66,8 @@ void PathForecast::advance(BlockId block, std::uint64_t tick, std::vector<BlockI
     gaps_at_end_ = 0;
     confirmed_ = 1;
     end_.clear();
+    if (!walk_is_due()) return;
+    came_true_ = false;
     if (matrix_->position()) end_.push_back({*matrix_->position(), 1.0});
   }
   extend(tick, changed);
@@ -58,7 +75,7 @@ void PathForecast::advance(BlockId block, std::uint64_t tick, std::vector<BlockI
 
 void PathForecast::extend(std::uint64_t tick, std::vector<BlockId>& changed) {
   while (path_.size() < horizon_) {
-    Distribution next = matrix_->advance(end_);
+    Distribution next = matrix_->advance(end_, kStates, kNegligible);
     if (next.empty()) return;
     const State best = likeliest_block(next);
     const bool named = best.probability >= confidence_ * confirmed_;

@@ -1,5 +1,6 @@
 // The most likely path ahead of the current position, kept up to date: while the accesses follow it, one step is dropped and
-// one appended per access; only a wrong step costs a new walk. A block is on it once, at its next predicted use; steps of
+// one appended per access; only a wrong step costs a new walk, and while walks keep being wrong from their first named step
+// on (accesses without a pattern) the next one waits longer, up to kLongestPause accesses. A block is on it once, at its next predicted use; steps of
 // which no block is probable enough (the embedding block of a token not yet known) are gaps that anything matches.
 #pragma once
 
@@ -32,7 +33,10 @@ class PathForecast {
     double probability = 1;
   };
 
+  static constexpr unsigned kLongestPause = 64;
+
   bool follow(BlockId block);
+  bool walk_is_due();
   void extend(std::uint64_t tick, std::vector<BlockId>& changed);
 
   std::shared_ptr<const TransitionMatrix> matrix_;
@@ -40,6 +44,9 @@ class PathForecast {
   double confidence_;
   double confirmed_ = 1;  // probability of the last named step that came true: what lies behind it is conditional on it
   std::size_t gaps_at_end_ = 0;
+  bool came_true_ = true;  // a named step of the current walk did
+  unsigned pause_ = 0;     // length of the last pause
+  unsigned waits_ = 0;     // accesses left of it
   Distribution end_;  // where the path ends
   std::deque<Step> path_;
   std::unordered_map<BlockId, std::uint64_t> next_use_;

@@ -7,14 +7,12 @@
 namespace dmprof::cachemodel {
 namespace {
 
-constexpr double kNegligible = 1e-4;  // states less probable than this are not followed
-
 bool goes_before(std::uint32_t count_a, BlockId a, std::uint32_t count_b, BlockId b) {
   return count_a != count_b ? count_a > count_b : a < b;
 }
 
 // Sums equal positions and keeps the most probable ones.
-void normalise(Distribution& states) {
+void merge_and_prune(Distribution& states, std::size_t max_states) {
   if (states.size() < 2) return;
   std::sort(states.begin(), states.end(), [](const State& a, const State& b) { return a.position < b.position; });
   std::size_t kept = 0;
@@ -26,11 +24,10 @@ void normalise(Distribution& states) {
     }
   }
   states.resize(kept + 1);
-  std::erase_if(states, [](const State& state) { return state.probability < kNegligible; });
-  if (states.size() <= TransitionMatrix::kMaxStates) return;
+  if (states.size() <= max_states) return;
   std::stable_sort(states.begin(), states.end(),
                    [](const State& a, const State& b) { return a.probability > b.probability; });
-  states.resize(TransitionMatrix::kMaxStates);
+  states.resize(max_states);
   std::sort(states.begin(), states.end(), [](const State& a, const State& b) { return a.position < b.position; });
 }
 
@@ -122,17 +119,19 @@ std::optional<BlockId> TransitionMatrix::most_likely_next() const {
   return row ? std::optional(row->successors.front().block) : std::nullopt;
 }
 
-Distribution TransitionMatrix::advance(const Distribution& from) const {
+Distribution TransitionMatrix::advance(const Distribution& from, std::size_t max_states, double negligible) const {
   Distribution next;
   for (const State& state : from) {
     const Row* row = best_row(state.position);
     if (!row) continue;
     const auto before = options_.order == 2 ? std::optional(state.position.current) : std::nullopt;
     for (const Successor& each : row->successors) {
-      next.push_back({{before, each.block}, state.probability * each.count / row->total});
+      const double probability = state.probability * each.count / row->total;
+      if (probability < negligible) break;  // the others are rarer still
+      next.push_back({{before, each.block}, probability});
     }
   }
-  normalise(next);
+  merge_and_prune(next, max_states);
   return next;
 }
 

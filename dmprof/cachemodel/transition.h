@@ -73,8 +73,8 @@ class TransitionMatrix {
   // nearest first (equal: more probable first, then smaller id). The current block itself may be among them.
   std::vector<Predicted> predict(std::uint32_t distance, std::size_t most, double min_probability = 0.0) const;
   // The distribution over positions one access after `from`. Loses the mass of positions that were never left, and of the
-  // improbable ones beyond kMaxStates.
-  Distribution advance(const Distribution& from) const;
+  // improbable ones: below `negligible`, or beyond the `max_states` most probable.
+  Distribution advance(const Distribution& from, std::size_t max_states = kMaxStates, double negligible = 1e-4) const;
   // First-order probability of `to` after `from`; 0 where it was never seen.
   double probability(BlockId from, BlockId to) const;
 
