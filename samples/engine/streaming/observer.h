@@ -1,0 +1,68 @@
+// What the streaming mode tells whoever records it. The fields mirror the block events of a recording (dmprof/event/event.h),
+// enumerators have the same numbers; block ids are those of the streamer (target and draft in one space).
+//
+// Callbacks come from the thread that acquires weights, from the prefetch thread, and (cancelled prefetches) from the thread
+// that destroys the streamer; never from two places for the same thing, but at the same time as others, so an observer must
+// be thread-safe. No lock is held during a callback. An observer must not call the streamer.
+// Times are nanoseconds of the streamer's clock and are taken when the thing happened, not when it is told.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "dmprof/cachemodel/block.h"
+
+namespace dmengine {
+
+using dmprof::cachemodel::BlockId;
+
+enum class StreamOutcome : std::uint8_t { hit = 0, late = 1, miss = 2 };  // late: a prefetch of it was queued or in flight
+enum class StreamOrigin : std::uint8_t { resident = 0, prefetched = 1, demand = 2 };  // prefetched: first use after a prefetch
+enum class StreamPrediction : std::uint8_t { none = 0, right = 1, wrong = 2 };  // was it the matrix's most likely next block
+enum class StreamPrefetchPoint : std::uint8_t { issued = 0, completed = 1, evicted_unused = 2, cancelled = 3 };
+
+struct StreamAccess {
+  BlockId block = 0;
+  StreamOutcome outcome = StreamOutcome::hit;
+  StreamOrigin origin = StreamOrigin::resident;
+  StreamPrediction prediction = StreamPrediction::none;
+  std::uint64_t bytes = 0;
+  std::int64_t time = 0;  // when it was asked for
+  std::int64_t wait = 0;  // 0 for a hit
+};
+
+struct StreamPrefetch {
+  BlockId block = 0;
+  StreamPrefetchPoint point = StreamPrefetchPoint::issued;
+  std::uint64_t bytes = 0;
+  std::int64_t time = 0;
+  // Of `completed`: the blocks that were evicted (when the prefetch was issued) to make room for it, first the one that lost
+  // most of it. More than one only where blocks differ in size. Valid during the callback.
+  std::span<const BlockId> victims;
+};
+
+struct StreamTransfer {
+  BlockId block = 0;
+  std::int64_t start = 0;
+  std::int64_t duration = 0;
+  std::uint64_t bytes = 0;         // moved, with the alignment that O_DIRECT asks for
+  std::uint64_t useful_bytes = 0;  // the block's
+  std::uint32_t queue_depth = 0;   // requests on the link when it started, itself included
+  bool prefetch = false;           // asked for by the prefetcher (and by nobody else before it started)
+};
+
+// The two stages of speculation that run in the prefetch thread (the others are the engine's).
+enum class StreamStage : std::uint8_t { path_prediction, prefetch_scheduling };
+
+class StreamObserver {
+ public:
+  virtual ~StreamObserver() = default;
+  virtual void on_access(const StreamAccess& access) = 0;
+  virtual void on_prefetch(const StreamPrefetch& prefetch) = 0;
+  virtual void on_transfer(const StreamTransfer& transfer) = 0;
+  // Only from the prefetch thread; the two stages follow one another without a gap.
+  virtual void on_stage(StreamStage stage, std::int64_t start, std::int64_t duration) = 0;
+};
+
+}  // namespace dmengine
