@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <tuple>
+#include <utility>
 
 #include "dmprof/event/describe.h"
 #include "dmprof/store/tables.h"
@@ -39,14 +41,35 @@ class Chunk {
     return typed<typename detail::MemberOf<Member>::Value>(field_index<Member>);
   }
 
-  // All fields of one event; decodes every column.
-  E row(std::size_t index) const {
-    E event;
-    for_each_field<E>([&](const auto& field, std::size_t column) {
-      using Value = typename std::remove_cvref_t<decltype(field)>::Value;
-      event.*field.member = typed<Value>(column)[index];
-    });
-    return event;
+  // Whole events: decodes every column, then rows()[i] puts one together.
+  class Rows {
+   public:
+    E operator[](std::size_t index) const {
+      E event;
+      fill(event, index, std::make_index_sequence<field_count<E>>());
+      return event;
+    }
+
+   private:
+    friend class Chunk;
+    template <std::size_t I>
+    using Value = typename std::tuple_element_t<I, std::remove_cvref_t<decltype(Describe<E>::fields)>>::Value;
+    template <std::size_t... I>
+    static std::tuple<std::span<const Value<I>>...> types(std::index_sequence<I...>);
+    template <std::size_t... I>
+    void fill(E& event, std::size_t index, std::index_sequence<I...>) const {
+      ((event.*std::get<I>(Describe<E>::fields).member = std::get<I>(columns_)[index]), ...);
+    }
+    template <std::size_t... I>
+    void load(const Chunk& chunk, std::index_sequence<I...>) {
+      ((std::get<I>(columns_) = chunk.template typed<Value<I>>(I)), ...);
+    }
+    decltype(types(std::make_index_sequence<field_count<E>>())) columns_;
+  };
+  Rows rows() const {
+    Rows rows;
+    rows.load(*this, std::make_index_sequence<field_count<E>>());
+    return rows;
   }
 
  private:

@@ -43,7 +43,6 @@ Result<ChunkWalk> ChunkWalk::open(sqlite3* database, std::uint8_t kind) {
   ChunkWalk walk;
   walk.kind_ = kind;
   walk.types_ = column_types(kind);
-  walk.columns_.resize(walk.types_.size());
   walk.context_.reset(ZSTD_createDCtx());
   if (walk.context_ == nullptr) return fail(ErrorKind::environment, "no memory for the decompressor; free some");
   const auto prepare = [&](Statement& statement, std::string_view sql) -> Status {
@@ -70,46 +69,73 @@ Status ChunkWalk::select(TimeRange range) {
 
 Result<bool> ChunkWalk::next() {
   if (position_ == selected_.size()) return false;
-  info_ = selected_[position_++];
-  for (Column& column : columns_) column.decoded = false;
-  if (info_.id < 0 || info_.id > std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(max_columns) - 1) {
+  const ChunkInfo& wanted = selected_[position_++];
+  constexpr std::int64_t largest_id = std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(max_columns) - 1;
+  if (wanted.id < 0 || wanted.id > largest_id) {
     return fail(ErrorKind::bad_input, "a chunk with an impossible number; the file is damaged");
   }
-  directory_.bind(info_.id);
+  Slot& slot = slot_for(wanted.id);
+  if (slot.used == 0 || slot.info.id != wanted.id) {
+    slot.used = 0;
+    slot.info = wanted;
+    DMPROF_TRY(load_directory(slot));
+    slot.columns.resize(types_.size());
+    for (Column& column : slot.columns) column.decoded = false;
+  }
+  for (Column& column : slot.columns) column.damaged = false;
+  slot.used = ++turn_;
+  current_ = &slot;
+  return true;
+}
+
+// The slot that holds the chunk; else the one to overwrite: the longest unused, or always the first when more chunks are selected
+// than there are slots, since none of them would still be there the next time.
+ChunkWalk::Slot& ChunkWalk::slot_for(std::int64_t id) {
+  Slot* oldest = &slots_->front();
+  for (Slot& slot : *slots_) {
+    if (slot.used != 0 && slot.info.id == id) return slot;
+    if (slot.used < oldest->used) oldest = &slot;
+  }
+  return selected_.size() > slots ? slots_->front() : *oldest;
+}
+
+Status ChunkWalk::load_directory(Slot& slot) {
+  directory_.bind(slot.info.id);
   const Result<bool> row = directory_.step();
   if (!row || !*row) {
     directory_.reset();
     if (!row) return tl::unexpected(row.error());
-    return fail(ErrorKind::bad_input, "chunk " + std::to_string(info_.id) + " vanished; the file is damaged");
+    return fail(ErrorKind::bad_input, "chunk " + std::to_string(slot.info.id) + " vanished; the file is damaged");
   }
-  auto entries = get_directory(directory_.blob(0), info_.rows, types_.size());
+  auto entries = get_directory(directory_.blob(0), slot.info.rows, types_.size());
   directory_.reset();
   if (!entries) {
-    return fail(ErrorKind::bad_input, "chunk " + std::to_string(info_.id) + ": " + entries.error().message);
+    return fail(ErrorKind::bad_input, "chunk " + std::to_string(slot.info.id) + ": " + entries.error().message);
   }
-  entries_ = std::move(*entries);
-  return true;
+  slot.entries = std::move(*entries);
+  return {};
 }
 
 Status ChunkWalk::take_damage() { return std::exchange(damage_, Status{}); }
 
 template <class T>
 std::span<const T> ChunkWalk::typed(std::size_t index) {
-  Column& column = columns_[index];
-  const auto rows = static_cast<std::size_t>(info_.rows);
+  Column& column = current_->columns[index];
+  const auto rows = static_cast<std::size_t>(current_->info.rows);
   if (column.capacity < rows * sizeof(T)) {
     column.capacity = rows * sizeof(T);
     column.storage = std::make_unique_for_overwrite<std::byte[]>(column.capacity);
   }
   const std::span<T> values(reinterpret_cast<T*>(column.storage.get()), rows);
-  if (!column.decoded) {
+  if (column.decoded || column.damaged) return values;
+  if (Status done = decode<T>(index, values); done) {
     column.decoded = true;
-    if (Status done = decode<T>(index, values); !done) {
-      std::fill(values.begin(), values.end(), T{});
-      if (damage_) {
-        damage_ = fail(done.error().kind, "chunk " + std::to_string(info_.id) + ", column " +
-                                              std::string(types_[index].name) + ": " + done.error().message);
-      }
+  } else {
+    column.damaged = true;
+    std::fill(values.begin(), values.end(), T{});
+    if (damage_) {
+      damage_ = fail(done.error().kind, "chunk " + std::to_string(current_->info.id) + ", column " +
+                                            std::string(types_[index].name) + ": " + done.error().message);
     }
   }
   return values;
@@ -117,7 +143,7 @@ std::span<const T> ChunkWalk::typed(std::size_t index) {
 
 template <class T>
 Status ChunkWalk::decode(std::size_t index, std::span<T> out) {
-  const ColumnEntry& entry = entries_[index];
+  const ColumnEntry& entry = current_->entries[index];
   std::span<const std::uint8_t> bytes;
   if (entry.codec != Codec::constant) {
     auto fetched = fetch(index, entry.raw_bytes);
@@ -128,7 +154,7 @@ Status ChunkWalk::decode(std::size_t index, std::span<T> out) {
 }
 
 Result<std::span<const std::uint8_t>> ChunkWalk::fetch(std::size_t column, std::uint64_t raw_bytes) {
-  data_.bind(info_.id * static_cast<std::int64_t>(max_columns) + static_cast<std::int64_t>(column));
+  data_.bind(current_->info.id * static_cast<std::int64_t>(max_columns) + static_cast<std::int64_t>(column));
   const Result<bool> row = data_.step();
   if (!row || !*row) {
     data_.reset();

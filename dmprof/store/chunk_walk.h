@@ -2,6 +2,7 @@
 // tables alike. Everything read is checked; allocations are bounded by max_chunk_rows.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -25,7 +26,7 @@ class ChunkWalk final : public ChunkData {
   // Why a column read as zeros since the last call; success when none did.
   Status take_damage();
 
-  const ChunkInfo& info() const override { return info_; }
+  const ChunkInfo& info() const override { return current_->info; }  // after next() returned true
   std::span<const std::uint8_t> bytes(std::size_t column) override { return typed<std::uint8_t>(column); }
   std::span<const std::uint32_t> words(std::size_t column) override { return typed<std::uint32_t>(column); }
   std::span<const std::uint64_t> numbers(std::size_t column) override { return typed<std::uint64_t>(column); }
@@ -38,11 +39,22 @@ class ChunkWalk final : public ChunkData {
   };
   struct Column {
     bool decoded = false;
+    bool damaged = false;
     std::unique_ptr<std::byte[]> storage;  // room for the values, whatever their type
     std::size_t capacity = 0;
   };
+  // A chunk with what was decoded of it. Chunks never change, so a few stay decoded for whoever looks at one place again.
+  struct Slot {
+    ChunkInfo info;
+    std::vector<ColumnEntry> entries;
+    std::vector<Column> columns;
+    std::uint64_t used = 0;  // turn of the last visit, 0 = empty
+  };
+  static constexpr std::size_t slots = 8;
 
   ChunkWalk() = default;
+  Slot& slot_for(std::int64_t id);
+  Status load_directory(Slot& slot);
   template <class T>
   std::span<const T> typed(std::size_t column);
   template <class T>
@@ -57,9 +69,9 @@ class ChunkWalk final : public ChunkData {
   std::span<const ColumnType> types_;
   std::vector<ChunkInfo> selected_;
   std::size_t position_ = 0;
-  ChunkInfo info_;
-  std::vector<ColumnEntry> entries_;
-  std::vector<Column> columns_;
+  std::unique_ptr<std::array<Slot, slots>> slots_ = std::make_unique<std::array<Slot, slots>>();  // stays put when moved
+  Slot* current_ = nullptr;
+  std::uint64_t turn_ = 0;
   std::vector<std::uint8_t> raw_;
   Status damage_;
 };

@@ -123,8 +123,9 @@ Status Reader::scan(TimeRange range, Callback&& callback) const {
 template <class E, class Callback>
 Status Reader::for_each(TimeRange range, Callback&& callback) const {
   return scan<E>(range, [&](const Chunk<E>& chunk) {
+    const auto rows = chunk.rows();
     for (std::size_t i = 0; i < chunk.size(); ++i) {
-      const E event = chunk.row(i);
+      const E event = rows[i];
       if (range.overlaps(begin_of(event), end_of(event))) callback(event);
     }
   });
