@@ -13,8 +13,12 @@ int main(int argc, char** argv) {
   dmprof::Status status;
   dmprof::train::add_tokenizer_command(app, status);
   dmprof::train::add_target_command(app, status);
+  dmprof::train::add_teacher_command(app, status);
   dmprof::train::add_draft_command(app, status);
   dmprof::train::add_export_command(app, status);
+  dmprof::train::add_eval_command(app, status);
+  dmprof::train::add_acceptance_command(app, status);
+  dmprof::train::add_prompts_command(app, status);
   CLI11_PARSE(app, argc, argv);
   if (status) return 0;
   fmt::print(stderr, "dm-train: {}\n", status.error().message);

@@ -1,30 +1,38 @@
-// The target's next-token distributions over the training text, computed once: a draft learns from them for several epochs.
+// The target's next-token distributions over the training text, computed once into a file and mapped from there: the drafts learn
+// from them for several epochs, side by side.
+// File: windows x context x vocab probabilities in IEEE half precision, nothing else.
 #pragma once
 
 #include <cstdint>
-#include <span>
+#include <string>
 #include <vector>
 
+#include "dmprof/base/error.h"
 #include "samples/models/train/network.h"
 
 namespace dmprof::train {
 
 class Teacher {
  public:
-  // Runs the target over consecutive windows of the stream, at most max_windows of them. Takes windows x context x vocab x 2
-  // bytes of memory.
-  Teacher(const Shape& shape, const std::vector<float>& parameters, const std::vector<Token>& stream, int max_windows,
-          int threads);
+  Teacher(Teacher&& other) noexcept;
+  Teacher& operator=(Teacher&&) = delete;
+  ~Teacher();
 
-  int windows() const { return windows_; }
-  std::size_t first_token(int window) const { return static_cast<std::size_t>(window) * static_cast<std::size_t>(context_); }
-  const std::uint16_t* distributions(int window) const {
-    return probabilities_.data() + first_token(window) * static_cast<std::size_t>(vocab_);
-  }
+  // Runs the target over consecutive windows of the stream, at most max_windows of them, and writes the file.
+  static Status compute(const std::string& path, const Shape& target, const std::vector<float>& parameters,
+                        const std::vector<Token>& stream, int max_windows, int threads);
+
+  static Result<Teacher> open(const std::string& path, int context, int vocab);
+
+  std::size_t windows() const { return windows_; }
+  // Of every position of a window, `context` rows of `vocab`.
+  const std::uint16_t* distributions(std::size_t window) const { return mapped_ + window * window_values_; }
 
  private:
-  int context_, vocab_, windows_;
-  std::vector<std::uint16_t> probabilities_;
+  Teacher(const std::uint16_t* mapped, std::size_t windows, std::size_t window_values)
+      : mapped_(mapped), windows_(windows), window_values_(window_values) {}
+  const std::uint16_t* mapped_;
+  std::size_t windows_, window_values_;
 };
 
 }  // namespace dmprof::train

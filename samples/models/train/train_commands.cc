@@ -9,6 +9,7 @@
 #include "samples/models/train/checkpoint.h"
 #include "samples/models/train/commands.h"
 #include "samples/models/train/corpus.h"
+#include "samples/models/train/evaluate.h"
 #include "samples/models/train/gguf.h"
 #include "samples/models/train/trainer.h"
 
@@ -26,7 +27,7 @@ const std::map<std::string, Shape> shapes = {
 };
 
 struct TrainFlags {
-  std::string corpus, output, f32_output, target;
+  std::string corpus, output, f32_output, target, teacher;
   std::string size = "draft-10";
   int teacher_windows = 1 << 20;
   TrainOptions options;
@@ -67,7 +68,7 @@ Status write_model(const TrainFlags& flags, const std::string& name, const Model
 }
 
 Status train_and_write(const TrainFlags& flags, const std::string& name, const Corpus& corpus, Tokenizer& tokenizer,
-                       const Model* target) {
+                       const Teacher* teacher) {
   const Shape& shape = shapes.at(name);
   const std::vector<Token> stream = token_stream(tokenizer, corpus.train);
   const std::vector<Token> held_out = token_stream(tokenizer, corpus.held_out);
@@ -75,13 +76,7 @@ Status train_and_write(const TrainFlags& flags, const std::string& name, const C
   fmt::print(stderr, "{}: {} parameters, {} training tokens, {} held out\n", name, layout.total, stream.size(), held_out.size());
   Model model{shape, std::vector<float>(layout.total), tokenizer.merges()};
   initialise(shape, layout, flags.options.seed, model.parameters.data());
-  std::unique_ptr<Teacher> teacher;
-  if (target != nullptr) {
-    teacher = std::make_unique<Teacher>(target->shape, target->parameters, stream, flags.teacher_windows,
-                                        flags.options.threads);
-    fmt::print(stderr, "the target's distributions over {} windows are ready\n", teacher->windows());
-  }
-  DMPROF_TRY(train(shape, stream, teacher.get(), flags.options, model.parameters, print_progress));
+  DMPROF_TRY(train(shape, stream, teacher, flags.options, model.parameters, print_progress));
   DMPROF_TRY(write_model(flags, name, model));
   fmt::print(stderr, "held out: {:.4f} nats/token\n", evaluate(shape, model.parameters, held_out, 1 << 20, flags.options.threads));
   return {};
@@ -95,16 +90,40 @@ Status train_target(const TrainFlags& flags) {
   return train_and_write(flags, "target", *corpus, tokenizer, nullptr);
 }
 
-Status train_draft(const TrainFlags& flags) {
-  DMPROF_TRY(check(flags));
-  if (!shapes.contains(flags.size) || flags.size == "target") return fail(ErrorKind::usage, "--size must be draft-10 or draft-30");
+// The target and the token stream of the training chapters in its own tokenizer.
+struct TargetAndText {
+  Model target;
+  Corpus corpus;
+  Tokenizer tokenizer;
+};
+
+Result<TargetAndText> read_target(const TrainFlags& flags) {
   auto corpus = read_corpus(flags.corpus);
   if (!corpus) return tl::unexpected(corpus.error());
   auto target = read_gguf(flags.target);
   if (!target) return tl::unexpected(target.error());
   if (target->shape.vocab != vocabulary) return fail(ErrorKind::bad_input, flags.target + " has another vocabulary: give a target of dm-train");
   Tokenizer tokenizer(target->merges);
-  return train_and_write(flags, flags.size, *corpus, tokenizer, &*target);
+  return TargetAndText{std::move(*target), std::move(*corpus), std::move(tokenizer)};
+}
+
+Status compute_teacher(const TrainFlags& flags) {
+  if (flags.options.threads < 1 || flags.teacher_windows < 1) return fail(ErrorKind::usage, "--threads and --max-windows must be positive");
+  auto from = read_target(flags);
+  if (!from) return tl::unexpected(from.error());
+  const std::vector<Token> stream = token_stream(from->tokenizer, from->corpus.train);
+  return Teacher::compute(flags.output, from->target.shape, from->target.parameters, stream, flags.teacher_windows,
+                          flags.options.threads);
+}
+
+Status train_draft(const TrainFlags& flags) {
+  DMPROF_TRY(check(flags));
+  if (!shapes.contains(flags.size) || flags.size == "target") return fail(ErrorKind::usage, "--size must be draft-10 or draft-30");
+  auto from = read_target(flags);
+  if (!from) return tl::unexpected(from.error());
+  auto teacher = Teacher::open(flags.teacher, from->target.shape.context, vocabulary);
+  if (!teacher) return tl::unexpected(teacher.error());
+  return train_and_write(flags, flags.size, from->corpus, from->tokenizer, &*teacher);
 }
 
 // Writes the model of a run that has not ended.
@@ -161,10 +180,21 @@ void add_draft_command(CLI::App& app, Status& status) {
   auto flags = std::make_shared<TrainFlags>();
   flags->options.schedule = {.peak = 5e-3f, .warmup = 100, .steps = 6200};
   add_train_flags(*command, *flags);
-  command->add_option("--target", flags->target, "The target's GGUF; F32 is best")->required();
+  command->add_option("--target", flags->target, "The target's GGUF")->required();
   command->add_option("--size", flags->size, "draft-10 or draft-30")->capture_default_str();
-  command->add_option("--teacher-windows", flags->teacher_windows, "Learn from the first N windows of the text only");
+  command->add_option("--teacher", flags->teacher, "File of `dm-train teacher`")->required();
   command->callback([flags, &status] { status = train_draft(*flags); });
+}
+
+void add_teacher_command(CLI::App& app, Status& status) {
+  auto* command = app.add_subcommand("teacher", "Compute the target's distributions over the training text, for drafts to learn from");
+  auto flags = std::make_shared<TrainFlags>();
+  command->add_option("--corpus", flags->corpus, "Output of `bible -f`")->required();
+  command->add_option("--target", flags->target, "The target's GGUF; F32 is best")->required();
+  command->add_option("-o,--output", flags->output, "File to write, 1 MiB a window: 2.6 GB")->required();
+  command->add_option("--threads", flags->options.threads, "Threads")->capture_default_str();
+  command->add_option("--max-windows", flags->teacher_windows, "Only the first N windows of 512 tokens");
+  command->callback([flags, &status] { status = compute_teacher(*flags); });
 }
 
 void add_export_command(CLI::App& app, Status& status) {

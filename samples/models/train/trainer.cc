@@ -21,7 +21,7 @@ class Order {
   Order(std::size_t stream_size, int context, const Teacher* teacher, unsigned seed)
       : context_(static_cast<std::size_t>(context)), teacher_(teacher), seed_(seed) {
     // One window less than fits, so that any offset leaves the last window whole and its last target inside the stream.
-    count_ = teacher != nullptr ? static_cast<std::size_t>(teacher->windows()) : (stream_size - 1) / context_ - 1;
+    count_ = teacher != nullptr ? teacher->windows() : (stream_size - 1) / context_ - 1;
   }
 
   // Window index for the n-th draw of the whole training; its first token in `first`.
@@ -65,6 +65,9 @@ struct Worker {
 Status train(const Shape& shape, const std::vector<Token>& stream, const Teacher* teacher, const TrainOptions& options,
              std::vector<float>& parameters, const std::function<void(const Progress&)>& report) {
   const auto context = static_cast<std::size_t>(shape.context);
+  if (teacher != nullptr && teacher->windows() * context > stream.size()) {
+    return fail(ErrorKind::bad_input, "the teacher's file covers more text than there is: make it from the same corpus");
+  }
   if (stream.size() < 3 * context) {
     return fail(ErrorKind::bad_input, "the text has only " + std::to_string(stream.size()) + " tokens: give at least three windows");
   }
@@ -125,7 +128,7 @@ Status train(const Shape& shape, const std::vector<Token>& stream, const Teacher
         const double window_loss =
             teacher != nullptr
                 ? distillation(self.network.logits(), shape.vocab, shape.context,
-                               teacher->distributions(static_cast<int>(window)), weight)
+                               teacher->distributions(window), weight)
                 : cross_entropy(self.network.logits(), shape.vocab, std::span(stream).subspan(first + 1, context), weight);
         self.loss += window_loss / share;
         self.network.backward(parameters.data(), input, self.gradients.data());
@@ -153,28 +156,6 @@ Status train(const Shape& shape, const std::vector<Token>& stream, const Teacher
   for (int t = 0; t < threads; ++t) pool.emplace_back(work, t);
   for (std::thread& thread : pool) thread.join();
   return saved;
-}
-
-double evaluate(const Shape& shape, const std::vector<float>& parameters, const std::vector<Token>& stream, int max_windows,
-                int threads) {
-  const auto context = static_cast<std::size_t>(shape.context);
-  const int available = static_cast<int>((stream.size() - 1) / context);
-  const int used = std::min(available, max_windows);
-  std::vector<double> sums(static_cast<std::size_t>(threads));
-  std::vector<std::thread> pool;
-  for (int t = 0; t < threads; ++t) {
-    pool.emplace_back([&, t] {
-      Network<float> network(shape, shape.context);
-      for (int w = t; w < used; w += threads) {
-        const std::size_t first = static_cast<std::size_t>(w) * static_cast<std::size_t>(available) / static_cast<std::size_t>(used) * context;
-        network.forward(parameters.data(), std::span(stream).subspan(first, context));
-        sums[static_cast<std::size_t>(t)] +=
-            cross_entropy_only(network.logits(), shape.vocab, std::span(stream).subspan(first + 1, context));
-      }
-    });
-  }
-  for (std::thread& thread : pool) thread.join();
-  return std::accumulate(sums.begin(), sums.end(), 0.0) / used;
 }
 
 }  // namespace dmprof::train

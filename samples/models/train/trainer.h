@@ -33,8 +33,4 @@ struct Progress {
 Status train(const Shape& shape, const std::vector<Token>& stream, const Teacher* teacher, const TrainOptions& options,
              std::vector<float>& parameters, const std::function<void(const Progress&)>& report);
 
-// Mean nats a token over consecutive windows of the stream, at most `max_windows` of them spread evenly.
-double evaluate(const Shape& shape, const std::vector<float>& parameters, const std::vector<Token>& stream, int max_windows,
-                int threads);
-
 }  // namespace dmprof::train
