@@ -84,7 +84,7 @@ Json describe_knobs(const Settings& s) {
 }
 
 Json describe_times(const RunReport& report, const Counts& counts, const StageTicks& stages) {
-  Json out{{"load_ns", report.load_time}, {"run_ns", report.run_time}};
+  Json out{{"run_ns", report.run_time}};
   for (std::size_t i = 0; i < stage_count; ++i) out[std::string(stage_names[i]) + "_ns"] = Recorder::nanoseconds(stages[i]);
   const double seconds = static_cast<double>(report.run_time) * 1e-9;
   out["tokens_per_second"] = seconds > 0 ? Json(static_cast<double>(counts.speculation.emitted) / seconds) : Json();

@@ -30,7 +30,7 @@ class Recorder {
 
   // Ends the open stage and begins the next one; returns the moment in between.
   Ticks enter(Stage stage);
-  // Ends the open stage and begins none: the run is over.
+  // Ends the open stage and begins none.
   void leave();
   const StageTicks& stage_ticks() const { return stage_ticks_; }
 

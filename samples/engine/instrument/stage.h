@@ -8,6 +8,7 @@
 namespace dmengine {
 
 enum class Stage : std::uint8_t {
+  load,                  // models are read, before the run starts
   idle,                  // no request is there
   host,                  // arrivals, admission, planning, output
   candidate_generation,  // the draft proposes
@@ -17,9 +18,9 @@ enum class Stage : std::uint8_t {
   path_prediction,       // the transition matrix learns and predicts
   prefetch_scheduling,   // predicted blocks are asked for
 };
-inline constexpr std::size_t stage_count = 8;
+inline constexpr std::size_t stage_count = 9;
 inline constexpr std::array<const char*, stage_count> stage_names{
-    "idle", "host", "candidate_generation", "prefill", "verification", "acceptance", "path_prediction", "prefetch_scheduling"};
+    "load", "idle", "host", "candidate_generation", "prefill", "verification", "acceptance", "path_prediction", "prefetch_scheduling"};
 
 using StageTicks = std::array<std::uint64_t, stage_count>;  // differences of SDK clock readings
 

@@ -8,11 +8,11 @@ namespace dmengine {
 
 dmprof::Result<std::unique_ptr<Engine>> Engine::load(const Settings& settings, Recorder& recorder) {
   std::unique_ptr<Engine> engine(new Engine(settings, recorder));
-  const Ticks begin = recorder.enter(Stage::host);
+  recorder.enter(Stage::load);
   DMPROF_TRY(engine->open_models());
   DMPROF_TRY(engine->open_weights());
   register_knobs(settings);
-  engine->load_time_ = Recorder::nanoseconds(recorder.now() - begin);
+  recorder.leave();
   return engine;
 }
 
@@ -69,7 +69,6 @@ Status Engine::run(const std::vector<Request>& requests, Listener& listener, con
   Session session(stepper, target_->tokenizer, settings_, recorder_);
   const Status status = session.run(requests, *prepared, listener, stop);
   report.requests = session.results();
-  report.load_time = load_time_;
   report.run_time = session.elapsed();
   report.target = stepper.stats();
   if (model_drafter_ != nullptr) report.draft = model_drafter_->stats();

@@ -16,11 +16,10 @@
 
 namespace dmengine {
 
-// What a run leaves behind besides events. Times are nanoseconds.
+// What a run leaves behind besides events.
 struct RunReport {
   std::vector<RequestResult> requests;  // in the caller's order
-  std::int64_t load_time = 0;
-  std::int64_t run_time = 0;
+  std::int64_t run_time = 0;  // nanoseconds, from the start to the end of the last request
   ForwardStats target;
   ForwardStats draft;
 };
@@ -50,7 +49,6 @@ class Engine {
   std::unique_ptr<ModelFile> target_;
   std::unique_ptr<ModelFile> draft_;  // null without a draft model
   ModelDrafter* model_drafter_ = nullptr;
-  std::int64_t load_time_ = 0;
 };
 
 }  // namespace dmengine
