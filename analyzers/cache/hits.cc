@@ -1,0 +1,94 @@
+// Who found a block where it was asked for, who had predicted it, and prompts served from a prefix cache.
+#include <map>
+
+#include "analyzers/cache/cache.h"
+#include "analyzers/cache/tiers.h"
+#include "analyzers/registry/reasons.h"
+#include "analyzers/registry/statistics.h"
+
+namespace dmprof {
+namespace {
+
+MetricValue hit_rate(const View& view, const Scope& scope) {
+  const cache::TierAccesses tier = cache::accesses_of_tier(view, scope);
+  if (tier.accesses.empty()) return unavailable(reasons::no_accesses(view));
+  RatioEstimate estimate;
+  double by_prefetch = 0, late = 0, bytes = 0;
+  for (const BlockAccess& access : tier.accesses) {
+    const bool hit = access.outcome == AccessOutcome::hit;
+    estimate.add(hit ? 1 : 0, 1);
+    if (hit && access.origin == BlockOrigin::prefetched) ++by_prefetch;
+    if (access.outcome == AccessOutcome::late) ++late;
+    if (hit) bytes += access.bytes;
+  }
+  MetricValue value = ratio_value(estimate);
+  value.subject = tier.tier;
+  const double all = estimate.denominator();
+  value.beside = {{"owed to prefetch", "ratio", by_prefetch / all},
+                  {"owed to residency", "ratio", (estimate.numerator() - by_prefetch) / all},
+                  {"late", "ratio", late / all},
+                  {"missed", "ratio", (all - estimate.numerator() - late) / all},
+                  {"bytes hit", "B", bytes}};
+  return value;
+}
+
+MetricValue path_prediction(const View& view, const Scope& scope) {
+  RatioEstimate estimate;
+  for (const BlockAccess& access : view.accesses(scope)) {
+    if (access.prediction != Prediction::none) estimate.add(access.prediction == Prediction::right ? 1 : 0, 1);
+  }
+  if (estimate.samples() > 0) return ratio_value(estimate);
+  return unavailable(view.recording().accesses.empty() ? reasons::no_accesses(view) : "no access carries a prediction: the engine has no transition matrix, or it was off");
+}
+
+bool has_prefix_cache(const Recording& recording) {
+  for (const Knob& knob : recording.knobs) {
+    if (knob.name.find("prefix_cach") != std::string::npos && knob.value != "off" && knob.value != "0") return true;
+  }
+  return false;
+}
+
+MetricValue prefix_hit_rate(const View& view, const Scope& scope) {
+  std::map<std::uint64_t, double> prompt;  // waiting for their first schedule
+  RatioEstimate estimate;
+  for (const RequestEvent& event : view.recording().requests) {
+    if (scope.request && event.request != *scope.request) continue;
+    if (scope.range && !scope.range->overlaps(event.time, event.time)) continue;
+    if (event.point == RequestPoint::arrive) prompt[event.request] = static_cast<double>(event.tokens);
+    if (event.point != RequestPoint::schedule) continue;
+    const auto found = prompt.find(event.request);
+    if (found == prompt.end()) continue;  // scheduled again after preemption: recomputation is no hit
+    if (found->second > 0) estimate.add(static_cast<double>(event.cached_tokens), found->second, static_cast<std::uint64_t>(found->second));
+    prompt.erase(found);
+  }
+  if (view.recording().requests.empty()) return unavailable(reasons::no_requests());
+  if (estimate.denominator() <= 0) return unavailable("no request with its arrival and its first schedule is in the recording");
+  if (estimate.numerator() == 0 && !has_prefix_cache(view.recording())) {
+    return unavailable("no request reports cached tokens and the engine registers no prefix cache");
+  }
+  MetricValue value = ratio_value(estimate);
+  value.window = "first computation of every prompt";
+  return value;
+}
+
+}  // namespace
+
+void register_hits(Catalogue& catalogue) {
+  const Events events = Events::accesses | Events::steps | Events::speculation;
+  catalogue.add({.name = "prefetch_hit_rate", .unit = "ratio",
+                 .definition = "demand accesses of decode whose block was resident when asked / all demand accesses of decode; a block still in "
+                               "flight is no hit; of the fastest managed tier that was asked, which is named, unless broken down by tier",
+                 .needs = "block accesses", .events = events, .direction = Direction::higher_is_better,
+                 .by = {By::tier, By::phase, By::window, By::request}, .compute = hit_rate});
+  catalogue.add({.name = "path_prediction_accuracy", .unit = "ratio",
+                 .definition = "demand accesses whose block the transition matrix had named as the next / demand accesses with a prediction",
+                 .needs = "block accesses with a prediction", .events = events, .direction = Direction::higher_is_better,
+                 .by = {By::tier, By::phase, By::window}, .compute = path_prediction});
+  catalogue.add({.name = "prefix_cache_hit_rate", .unit = "ratio",
+                 .definition = "prompt tokens served from cache / prompt tokens, first computation of each request only: recomputation after "
+                               "preemption is no hit",
+                 .needs = "request events with cached tokens", .events = Events::requests | Events::steps,
+                 .direction = Direction::higher_is_better, .by = {By::request, By::window}, .compute = prefix_hit_rate});
+}
+
+}  // namespace dmprof

@@ -1,0 +1,10 @@
+// Metrics of the measurement itself: what was lost, what it cost. METRICS.md, "instrument".
+#pragma once
+
+#include "analyzers/registry/catalogue.h"
+
+namespace dmprof {
+
+void register_instrument(Catalogue& catalogue);
+
+}  // namespace dmprof

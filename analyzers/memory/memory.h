@@ -1,0 +1,10 @@
+// Metrics of memory: footprint, KV cache, preemption, allocation. METRICS.md, "memory".
+#pragma once
+
+#include "analyzers/registry/catalogue.h"
+
+namespace dmprof {
+
+void register_memory(Catalogue& catalogue);
+
+}  // namespace dmprof
