@@ -1,5 +1,6 @@
 #include "dmprof/cli/arguments.h"
 
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,6 +19,12 @@ namespace {
 
 // Commands of the product's contract that this version does not have yet.
 constexpr std::array<std::string_view, 10> planned_commands = {"import", "whatif", "tune", "plan", "advise", "compare", "gate", "report", "view", "top"};
+
+// Flags of the contract that this version does not have yet, and the command they belong to.
+struct PlannedFlag {
+  std::string_view command, flag;
+};
+constexpr std::array<PlannedFlag, 3> planned_flags = {{{"diagnose", "--verify"}, {"diagnose", "--yes"}, {"attach", "--url"}}};
 
 constexpr auto declare_all = {declare_run,    declare_attach, declare_metrics, declare_diagnose, declare_query,
                               declare_export, declare_rules,  declare_doctor,  declare_calibrate};
@@ -58,6 +65,11 @@ Error unexpected_word(const CLI::App& root, const CLI::App& typed, const std::st
     add_flag_names(typed, flags);
     if (&typed != &root) add_flag_names(root, flags);
     const std::string flag = word.substr(0, word.find('='));
+    for (const PlannedFlag& planned : planned_flags) {
+      if (planned.command == typed.get_name() && planned.flag == flag) {
+        return {ErrorKind::usage, fmt::format("{} is planned but not in this version ({}); {} --help shows what is", flag, version, path_of(typed))};
+      }
+    }
     return {ErrorKind::usage, fmt::format("{} has no flag {}{}; {} --help lists them", path_of(typed), flag, did_you_mean(flag, flags), path_of(typed))};
   }
   if (!command_names(typed).empty()) return unknown_command(typed, word);
@@ -102,9 +114,9 @@ Result<Action> parse_arguments(const std::vector<std::string>& typed_words) {
   root->set_version_flag("--version", fmt::format("dmprof {}", version), "Print the version");
   root->set_help_flag("-h,--help", "Print this help");
   root->require_subcommand(0, 1);
-  declare_metric_question(*root, shared);
+  declare_metric_question(Syntax(*root), shared);
   std::vector<DeclaredCommand> commands;
-  for (const auto declare : declare_all) commands.push_back(declare(*root, shared));
+  for (const auto declare : declare_all) commands.push_back(declare(Syntax(*root), shared));
   // Words nobody takes are collected and explained below, with the nearest flag or command.
   const std::function<void(CLI::App&)> collect_extras = [&](CLI::App& app) {
     app.allow_extras();
@@ -133,7 +145,7 @@ Result<Action> parse_arguments(const std::vector<std::string>& typed_words) {
     return fail(ErrorKind::usage, fmt::format("--metric does not go with {}; type it alone, or with run or attach", top->get_name()));
   }
   for (const DeclaredCommand& command : commands) {
-    if (command.app == top) return Action([root, action = command.action] { return action(); });
+    if (&command.syntax.app() == top) return Action([root, action = command.action] { return action(); });
   }
   if (asks) return Action([root, shared] { return answer_question(*shared); });
   if (words.empty()) return print(root->help());

@@ -48,15 +48,15 @@ Result<ExitStatus> attach_command(const Flags& flags, const Shared& shared) {
 
 }  // namespace
 
-DeclaredCommand declare_attach(CLI::App& root, const std::shared_ptr<Shared>& shared) {
-  CLI::App* app = root.add_subcommand("attach", "Record running engines: dmprof attach --pid PID…");
-  app->footer("Without --duration it records until Ctrl-C or until every process has ended.");
+DeclaredCommand declare_attach(const Syntax& root, const std::shared_ptr<Shared>& shared) {
+  const Syntax app = root.command("attach", "Record running engines: dmprof attach --pid PID…");
+  app.footer("Without --duration it records until Ctrl-C or until every process has ended.");
   auto flags = std::make_shared<Flags>();
-  app->add_option("--pid", flags->pids, "Process to record; several may be given")->type_name("PID…")->delimiter(',');
-  app->add_option("--duration", flags->duration_s, "Seconds to record")->type_name("S");
-  app->add_option("--interval", flags->interval_s, "Seconds between commits, which is what a live view lags and a killed recorder loses (0.2)")->type_name("S");
-  app->add_option("-o,--output", flags->output, "Recording to write; a new one in the data directory when left out")->type_name("FILE");
-  app->add_flag("--json", shared->json, "Print the summary as JSON");
+  app.integers("--pid", flags->pids, "PID…", "Process to record; several may be given");
+  app.number("--duration", flags->duration_s, "S", "Seconds to record");
+  app.number("--interval", flags->interval_s, "S", "Seconds between commits, which is what a live view lags and a killed recorder loses (0.2)");
+  app.text("-o,--output", flags->output, "FILE", "Recording to write; a new one in the data directory when left out");
+  app.flag("--json", shared->json, "Print the summary as JSON");
   return {app, [flags, shared] { return attach_command(*flags, *shared); }};
 }
 

@@ -49,12 +49,12 @@ Result<ExitStatus> calibrate_command(const Flags& flags, bool json) {
 
 }  // namespace
 
-DeclaredCommand declare_calibrate(CLI::App& root, const std::shared_ptr<Shared>& shared) {
-  CLI::App* app = root.add_subcommand("calibrate", "Measure memory bandwidth and arithmetic rate, and keep them as denominators");
+DeclaredCommand declare_calibrate(const Syntax& root, const std::shared_ptr<Shared>& shared) {
+  const Syntax app = root.command("calibrate", "Measure memory bandwidth and arithmetic rate, and keep them as denominators");
   auto flags = std::make_shared<Flags>();
-  app->add_flag("--json", shared->json, "Print JSON");
-  app->add_option("--threads", flags->threads, "Highest number of threads; every usable processor when left out")->type_name("N")->check(CLI::Range(1, 1024));
-  app->add_flag("--show", flags->show, "Print the stored calibration and measure nothing");
+  app.flag("--json", shared->json, "Print JSON");
+  app.count("--threads", flags->threads, 1024, "N", "Highest number of threads; every usable processor when left out");
+  app.flag("--show", flags->show, "Print the stored calibration and measure nothing");
   return {app, [flags, shared] { return calibrate_command(*flags, shared->json); }};
 }
 

@@ -64,14 +64,14 @@ Result<ExitStatus> diagnose_command(const Flags& flags, bool json) {
 
 }  // namespace
 
-DeclaredCommand declare_diagnose(CLI::App& root, const std::shared_ptr<Shared>& shared) {
-  CLI::App* app = root.add_subcommand("diagnose", "Say where the time goes, what is wrong and what would help");
+DeclaredCommand declare_diagnose(const Syntax& root, const std::shared_ptr<Shared>& shared) {
+  const Syntax app = root.command("diagnose", "Say where the time goes, what is wrong and what would help");
   auto flags = std::make_shared<Flags>();
-  app->add_option("FILE", flags->file, "Recording; the newest one when left out");
-  app->add_flag("--json", shared->json, "Print JSON");
-  app->add_option("--fail-on", flags->fail_on, "Exit with 1 when a finding is at least this severe: error, warning, info")->type_name("SEVERITY");
-  app->add_option("--slo", flags->slo, "Objectives, such as ttft=200ms,itl=50ms (also tpot, e2e)")->type_name("LIST");
-  app->add_option("--rules", flags->rule_folders, "Folder with rules of your own, beside the built-in ones")->type_name("DIR")->allow_extra_args(false);
+  app.text("FILE", flags->file, "", "Recording; the newest one when left out");
+  app.flag("--json", shared->json, "Print JSON");
+  app.text("--fail-on", flags->fail_on, "SEVERITY", "Exit with 1 when a finding is at least this severe: error, warning, info");
+  app.text("--slo", flags->slo, "LIST", "Objectives, such as ttft=200ms,itl=50ms (also tpot, e2e)");
+  app.texts("--rules", flags->rule_folders, "DIR", "Folder with rules of your own, beside the built-in ones");
   return {app, [flags, shared] { return diagnose_command(*flags, shared->json); }};
 }
 

@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "collectors/attach/engines.h"
 #include "dmprof/base/version.h"
@@ -176,9 +176,9 @@ Result<ExitStatus> doctor_command(bool json) {
 
 }  // namespace
 
-DeclaredCommand declare_doctor(CLI::App& root, const std::shared_ptr<Shared>& shared) {
-  CLI::App* app = root.add_subcommand("doctor", "Say what this machine gives a recording, and how to mend what is missing");
-  app->add_flag("--json", shared->json, "Print JSON");
+DeclaredCommand declare_doctor(const Syntax& root, const std::shared_ptr<Shared>& shared) {
+  const Syntax app = root.command("doctor", "Say what this machine gives a recording, and how to mend what is missing");
+  app.flag("--json", shared->json, "Print JSON");
   return {app, [shared] { return doctor_command(shared->json); }};
 }
 

@@ -75,13 +75,13 @@ Result<ExitStatus> export_command(const Flags& flags) {
 
 }  // namespace
 
-DeclaredCommand declare_export(CLI::App& root, const std::shared_ptr<Shared>&) {
-  CLI::App* app = root.add_subcommand("export", "Write a recording for other tools: Perfetto, Chrome trace JSON, CSV");
+DeclaredCommand declare_export(const Syntax& root, const std::shared_ptr<Shared>&) {
+  const Syntax app = root.command("export", "Write a recording for other tools: Perfetto, Chrome trace JSON, CSV");
   auto flags = std::make_shared<Flags>();
-  app->add_option("FILE", flags->file, "Recording; the newest one when left out");
-  app->add_option("--format", flags->format, "perfetto, chrome or csv")->type_name("FORMAT");
-  app->add_option("-o,--output", flags->output, "File to write (csv: directory); - is standard output")->type_name("OUT");
-  app->add_option("--table", flags->table, "csv: only this table, to standard output unless -o names a file")->type_name("NAME");
+  app.text("FILE", flags->file, "", "Recording; the newest one when left out");
+  app.text("--format", flags->format, "FORMAT", "perfetto, chrome or csv");
+  app.text("-o,--output", flags->output, "OUT", "File to write (csv: directory); - is standard output");
+  app.text("--table", flags->table, "NAME", "csv: only this table, to standard output unless -o names a file");
   return {app, [flags] { return export_command(*flags); }};
 }
 

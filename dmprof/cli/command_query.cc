@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "dmprof/cli/commands.h"
 #include "dmprof/cli/output.h"
@@ -217,12 +218,12 @@ Result<ExitStatus> query_command(const Flags& flags, bool json) {
 
 }  // namespace
 
-DeclaredCommand declare_query(CLI::App& root, const std::shared_ptr<Shared>& shared) {
-  CLI::App* app = root.add_subcommand("query", "Run SQL over a recording: dmprof query [FILE] \"SELECT …\"");
+DeclaredCommand declare_query(const Syntax& root, const std::shared_ptr<Shared>& shared) {
+  const Syntax app = root.command("query", "Run SQL over a recording: dmprof query [FILE] \"SELECT …\"");
   auto flags = std::make_shared<Flags>();
-  app->add_option("WORDS", flags->words, "[FILE] SQL; FILE is the newest recording when left out")->type_name("");
-  app->add_flag("--json", shared->json, "Print {\"columns\":[…],\"rows\":[[…],…]}");
-  app->add_flag("--csv", flags->csv, "Print comma-separated values");
+  app.words("WORDS", flags->words, "[FILE] SQL; FILE is the newest recording when left out");
+  app.flag("--json", shared->json, "Print {\"columns\":[…],\"rows\":[[…],…]}");
+  app.flag("--csv", flags->csv, "Print comma-separated values");
   return {app, [flags, shared] { return query_command(*flags, shared->json); }};
 }
 

@@ -1,5 +1,6 @@
 // dmprof rules: look at the playbook, check it, run its own test vectors.
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "dmprof/cli/commands.h"
 #include "dmprof/cli/evaluation.h"
@@ -80,27 +81,27 @@ Result<ExitStatus> complain(const std::vector<rules::Complaint>& complaints, std
 
 }  // namespace
 
-DeclaredCommand declare_rules(CLI::App& root, const std::shared_ptr<Shared>& shared) {
-  CLI::App* app = root.add_subcommand("rules", "List, show, test or lint the rules of the playbook");
+DeclaredCommand declare_rules(const Syntax& root, const std::shared_ptr<Shared>& shared) {
+  const Syntax app = root.command("rules", "List, show, test or lint the rules of the playbook");
   auto flags = std::make_shared<Flags>();
   const auto add = [&](const char* name, const char* help) {
-    CLI::App* sub = app->add_subcommand(name, help);
-    sub->add_flag("--json", shared->json, "Print JSON");
-    sub->add_option("--rules", flags->folders, "Folder with rules of your own, beside the built-in ones")->type_name("DIR")->allow_extra_args(false);
+    const Syntax sub = app.command(name, help);
+    sub.flag("--json", shared->json, "Print JSON");
+    sub.texts("--rules", flags->folders, "DIR", "Folder with rules of your own, beside the built-in ones");
     return sub;
   };
-  CLI::App* list_app = add("list", "One line a rule");
-  CLI::App* show_app = add("show", "Everything about one rule");
-  show_app->add_option("RULE", flags->id, "Its name");
-  CLI::App* test_app = add("test", "Run the test vectors of every rule");
-  CLI::App* lint_app = add("lint", "Check every rule against the metric catalogue");
+  const Syntax list_app = add("list", "One line a rule");
+  const Syntax show_app = add("show", "Everything about one rule");
+  show_app.text("RULE", flags->id, "", "Its name");
+  const Syntax test_app = add("test", "Run the test vectors of every rule");
+  const Syntax lint_app = add("lint", "Check every rule against the metric catalogue");
   return {app, [=]() -> Result<ExitStatus> {
             auto playbook = load_playbook(flags->folders);
             if (!playbook) return tl::unexpected(playbook.error());
-            if (list_app->parsed()) return list(*playbook, shared->json);
-            if (show_app->parsed()) return show(*playbook, flags->id, shared->json);
-            if (test_app->parsed()) return complain(rules::run_vectors(*playbook, catalogue()), playbook->size(), shared->json, "every vector does what it says");
-            if (lint_app->parsed()) return complain(rules::lint(*playbook, catalogue()), playbook->size(), shared->json, "nothing to complain about");
+            if (list_app.typed()) return list(*playbook, shared->json);
+            if (show_app.typed()) return show(*playbook, flags->id, shared->json);
+            if (test_app.typed()) return complain(rules::run_vectors(*playbook, catalogue()), playbook->size(), shared->json, "every vector does what it says");
+            if (lint_app.typed()) return complain(rules::lint(*playbook, catalogue()), playbook->size(), shared->json, "nothing to complain about");
             return fail(ErrorKind::usage, "dmprof rules needs one of list, show, test, lint; see dmprof rules --help");
           }};
 }

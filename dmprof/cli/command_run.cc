@@ -38,15 +38,15 @@ Result<ExitStatus> run_command(const Flags& flags, const Shared& shared) {
 
 }  // namespace
 
-DeclaredCommand declare_run(CLI::App& root, const std::shared_ptr<Shared>& shared) {
-  CLI::App* app = root.add_subcommand("run", "Start a command and record it: dmprof run [-o FILE] -- CMD [ARGS…]");
-  app->footer("The command's output and input are its own. dmprof exits with 0 when the recording succeeded, whatever the command's\n"
+DeclaredCommand declare_run(const Syntax& root, const std::shared_ptr<Shared>& shared) {
+  const Syntax app = root.command("run", "Start a command and record it: dmprof run [-o FILE] -- CMD [ARGS…]");
+  app.footer("The command's output and input are its own. dmprof exits with 0 when the recording succeeded, whatever the command's\n"
               "status was, and says that status. Ctrl-C ends the command and finishes the recording.");
   auto flags = std::make_shared<Flags>();
-  app->add_option("-o,--output", flags->output, "Recording to write; a new one in the data directory when left out")->type_name("FILE");
-  app->add_flag("--json", shared->json, "Print the summary as JSON on standard output, after the command's own output");
-  app->add_flag("--cupti", flags->cupti, "Also record CUDA through CUPTI (not in this build)");
-  app->add_flag("--pmu", flags->pmu, "Also record hardware counters (not in this build)");
+  app.text("-o,--output", flags->output, "FILE", "Recording to write; a new one in the data directory when left out");
+  app.flag("--json", shared->json, "Print the summary as JSON on standard output, after the command's own output");
+  app.flag("--cupti", flags->cupti, "Also record CUDA through CUPTI (not in this build)");
+  app.flag("--pmu", flags->pmu, "Also record hardware counters (not in this build)");
   return {app, [flags, shared] { return run_command(*flags, *shared); }};
 }
 

@@ -2,7 +2,6 @@
 // returns what to do when that command was the one typed; nothing runs before every argument was checked.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
 #include <string>
@@ -10,6 +9,7 @@
 
 #include "dmprof/base/error.h"
 #include "dmprof/cli/exit_status.h"
+#include "dmprof/cli/syntax.h"
 
 namespace dmprof::cli {
 
@@ -34,21 +34,21 @@ struct Shared {
 };
 
 struct DeclaredCommand {
-  CLI::App* app = nullptr;
+  Syntax syntax;
   Action action;
 };
 
-DeclaredCommand declare_run(CLI::App& root, const std::shared_ptr<Shared>& shared);
-DeclaredCommand declare_attach(CLI::App& root, const std::shared_ptr<Shared>& shared);
-DeclaredCommand declare_metrics(CLI::App& root, const std::shared_ptr<Shared>& shared);
-DeclaredCommand declare_diagnose(CLI::App& root, const std::shared_ptr<Shared>& shared);
-DeclaredCommand declare_query(CLI::App& root, const std::shared_ptr<Shared>& shared);
-DeclaredCommand declare_export(CLI::App& root, const std::shared_ptr<Shared>& shared);
-DeclaredCommand declare_rules(CLI::App& root, const std::shared_ptr<Shared>& shared);
-DeclaredCommand declare_doctor(CLI::App& root, const std::shared_ptr<Shared>& shared);
-DeclaredCommand declare_calibrate(CLI::App& root, const std::shared_ptr<Shared>& shared);
+DeclaredCommand declare_run(const Syntax& root, const std::shared_ptr<Shared>& shared);
+DeclaredCommand declare_attach(const Syntax& root, const std::shared_ptr<Shared>& shared);
+DeclaredCommand declare_metrics(const Syntax& root, const std::shared_ptr<Shared>& shared);
+DeclaredCommand declare_diagnose(const Syntax& root, const std::shared_ptr<Shared>& shared);
+DeclaredCommand declare_query(const Syntax& root, const std::shared_ptr<Shared>& shared);
+DeclaredCommand declare_export(const Syntax& root, const std::shared_ptr<Shared>& shared);
+DeclaredCommand declare_rules(const Syntax& root, const std::shared_ptr<Shared>& shared);
+DeclaredCommand declare_doctor(const Syntax& root, const std::shared_ptr<Shared>& shared);
+DeclaredCommand declare_calibrate(const Syntax& root, const std::shared_ptr<Shared>& shared);
 
 // The flags of `--metric` at the top level.
-void declare_metric_question(CLI::App& root, const std::shared_ptr<Shared>& shared);
+void declare_metric_question(const Syntax& root, const std::shared_ptr<Shared>& shared);
 
 }  // namespace dmprof::cli

@@ -78,7 +78,7 @@ Result<Evaluation> evaluate_and_store(const std::filesystem::path& recording) {
   std::vector<StoredMetric> rows;
   for (const MetricValue& value : result.values) {
     const Metric* metric = catalogue().find(value.name);
-    if (metric != nullptr) rows.push_back({value.name, definition_hash(*metric), report::dump(report::to_json(value), -1)});
+    if (metric != nullptr) rows.push_back({value.name, definition_hash(*metric), report::metric_json(value)});
   }
   auto annotations = Annotations::open(recording.string());
   if (!annotations) return tl::unexpected(annotations.error());

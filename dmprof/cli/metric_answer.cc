@@ -74,17 +74,15 @@ Result<fs::path> recording_for(const MetricQuestion& question) {
 
 }  // namespace
 
-void declare_metric_question(CLI::App& root, const std::shared_ptr<Shared>& shared) {
+void declare_metric_question(const Syntax& root, const std::shared_ptr<Shared>& shared) {
   MetricQuestion& question = shared->question;
-  root.add_option("--metric", question.names, "Print these metrics, alone or after run and attach; dmprof metrics lists them")
-      ->type_name("NAME[,NAME…]")
-      ->allow_extra_args(false);
-  root.add_option("--run", question.run, "Recording that answers; the newest one when left out")->type_name("FILE");
-  root.add_option("--by", question.by, "Break down by request, layer, tier, position, phase or window")->type_name("WHAT");
-  root.add_flag("--json", shared->json, "Print JSON");
-  root.add_option("--slo", question.slo, "Objectives for goodput, such as ttft=200ms,itl=50ms (also tpot, e2e)")->type_name("LIST");
-  root.add_flag("--live", question.live, "Attach to the running engine and answer from that");
-  root.add_option("--duration", question.duration_s, "Seconds that --live records (5)")->type_name("S");
+  root.texts("--metric", question.names, "NAME[,NAME…]", "Print these metrics, alone or after run and attach; dmprof metrics lists them");
+  root.text("--run", question.run, "FILE", "Recording that answers; the newest one when left out");
+  root.text("--by", question.by, "WHAT", "Break down by request, layer, tier, position, phase or window");
+  root.flag("--json", shared->json, "Print JSON");
+  root.text("--slo", question.slo, "LIST", "Objectives for goodput, such as ttft=200ms,itl=50ms (also tpot, e2e)");
+  root.flag("--live", question.live, "Attach to the running engine and answer from that");
+  root.number("--duration", question.duration_s, "S", "Seconds that --live records (5)");
 }
 
 Status check_question(const MetricQuestion& question) {

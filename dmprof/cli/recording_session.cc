@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "collectors/attach/attach_collector.h"
 #include "dmprof/capture/environment.h"

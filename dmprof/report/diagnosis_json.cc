@@ -1,6 +1,7 @@
 #include "dmprof/report/diagnosis_json.h"
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "dmprof/report/metric_json.h"
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 namespace dmprof::report {
 
@@ -78,6 +79,44 @@ bool read_parts(Fields& fields, MetricValue& value) {
   return true;
 }
 
+Json to_json(const MetricValue& value) {
+  Json object;
+  object["name"] = value.name;
+  object["value"] = value.value && value.ok() ? number_or_null(*value.value) : Json(nullptr);
+  object["unit"] = value.unit;
+  object["samples"] = value.samples;
+  object["definition"] = value.definition;
+  object["status"] = to_text(value.status);
+  object["reason"] = value.reason;
+  object["kind"] = to_text(value.kind);
+  object["direction"] = to_text(value.direction);
+  object["window"] = value.window;
+  if (!value.subject.empty()) object["subject"] = value.subject;
+  if (value.spread) {
+    object["p50"] = number_or_null(value.spread->p50);
+    object["p90"] = number_or_null(value.spread->p90);
+    object["p95"] = number_or_null(value.spread->p95);
+    object["p99"] = number_or_null(value.spread->p99);
+    object["max"] = number_or_null(value.spread->max);
+  }
+  if (value.interval) object["ci95"] = {{"low", number_or_null(value.interval->low)}, {"high", number_or_null(value.interval->high)}};
+  for (const Part& part : value.parts) {
+    Json one = {{"name", part.name}, {"value", number_or_null(part.value)}, {"samples", part.samples}};
+    if (value.kind == MetricKind::shares) one["critical"] = part.critical;
+    object["parts"].push_back(std::move(one));
+  }
+  for (const Beside& beside : value.beside) {
+    object["beside"].push_back({{"name", beside.name}, {"unit", beside.unit}, {"value", number_or_null(beside.value)}});
+  }
+  for (const ByRow& row : value.by) {
+    if (row.value.empty()) continue;
+    Json one = {{"key", row.key}};
+    one.update(to_json(row.value.front()));
+    object["by"].push_back(std::move(one));
+  }
+  return object;
+}
+
 std::optional<MetricValue> from_json(const Json& object, int depth);
 
 bool read_breakdown(Fields& fields, MetricValue& value, int depth) {
@@ -131,43 +170,7 @@ std::optional<MetricValue> from_json(const Json& object, int depth) {
 
 }  // namespace
 
-Json to_json(const MetricValue& value) {
-  Json object;
-  object["name"] = value.name;
-  object["value"] = value.value && value.ok() ? number_or_null(*value.value) : Json(nullptr);
-  object["unit"] = value.unit;
-  object["samples"] = value.samples;
-  object["definition"] = value.definition;
-  object["status"] = to_text(value.status);
-  object["reason"] = value.reason;
-  object["kind"] = to_text(value.kind);
-  object["direction"] = to_text(value.direction);
-  object["window"] = value.window;
-  if (!value.subject.empty()) object["subject"] = value.subject;
-  if (value.spread) {
-    object["p50"] = number_or_null(value.spread->p50);
-    object["p90"] = number_or_null(value.spread->p90);
-    object["p95"] = number_or_null(value.spread->p95);
-    object["p99"] = number_or_null(value.spread->p99);
-    object["max"] = number_or_null(value.spread->max);
-  }
-  if (value.interval) object["ci95"] = {{"low", number_or_null(value.interval->low)}, {"high", number_or_null(value.interval->high)}};
-  for (const Part& part : value.parts) {
-    Json one = {{"name", part.name}, {"value", number_or_null(part.value)}, {"samples", part.samples}};
-    if (value.kind == MetricKind::shares) one["critical"] = part.critical;
-    object["parts"].push_back(std::move(one));
-  }
-  for (const Beside& beside : value.beside) {
-    object["beside"].push_back({{"name", beside.name}, {"unit", beside.unit}, {"value", number_or_null(beside.value)}});
-  }
-  for (const ByRow& row : value.by) {
-    if (row.value.empty()) continue;
-    Json one = {{"key", row.key}};
-    one.update(to_json(row.value.front()));
-    object["by"].push_back(std::move(one));
-  }
-  return object;
-}
+std::string metric_json(const MetricValue& value) { return dump(to_json(value), -1); }
 
 std::string metrics_json(std::string_view run, std::span<const MetricValue> values, std::string_view note) {
   Json object;
@@ -184,6 +187,22 @@ std::optional<MetricValue> parse_metric(std::string_view json, std::string_view 
   auto value = from_json(object, 0);
   if (!value || value->name != name) return std::nullopt;
   return value;
+}
+
+std::string catalogue_json(std::span<const Metric> metrics) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const Metric& metric : metrics) {
+    nlohmann::ordered_json by = nlohmann::ordered_json::array();
+    for (const By one : metric.by) by.push_back(to_text(one));
+    list.push_back({{"name", metric.name},
+                    {"unit", metric.unit},
+                    {"definition", metric.definition},
+                    {"needs", metric.needs},
+                    {"kind", to_text(metric.kind)},
+                    {"direction", to_text(metric.direction)},
+                    {"by", by}});
+  }
+  return dump(nlohmann::ordered_json{{"metrics", list}}) + "\n";
 }
 
 std::string dump(const Json& json, int indent) { return json.dump(indent, ' ', false, Json::error_handler_t::replace); }

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "dmprof/report/format.h"
-#include "dmprof/report/metric_json.h"
 
 namespace dmprof::report {
 
@@ -90,22 +89,6 @@ std::string catalogue_text(std::span<const Metric> metrics, const Style& style) 
     if (!breakdowns.empty()) text += fmt::format("    --by {}\n", breakdowns);
   }
   return text;
-}
-
-std::string catalogue_json(std::span<const Metric> metrics) {
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const Metric& metric : metrics) {
-    nlohmann::ordered_json by = nlohmann::ordered_json::array();
-    for (const By one : metric.by) by.push_back(to_text(one));
-    list.push_back({{"name", metric.name},
-                    {"unit", metric.unit},
-                    {"definition", metric.definition},
-                    {"needs", metric.needs},
-                    {"kind", to_text(metric.kind)},
-                    {"direction", to_text(metric.direction)},
-                    {"by", by}});
-  }
-  return dump(nlohmann::ordered_json{{"metrics", list}}) + "\n";
 }
 
 }  // namespace dmprof::report

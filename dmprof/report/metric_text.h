@@ -17,6 +17,5 @@ std::string metrics_text(std::span<const MetricValue> values, bool definitions, 
 std::string value_text(const MetricValue& value);
 
 std::string catalogue_text(std::span<const Metric> metrics, const Style& style);
-std::string catalogue_json(std::span<const Metric> metrics);
 
 }  // namespace dmprof::report
