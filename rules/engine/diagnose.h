@@ -85,6 +85,7 @@ struct Context {
   std::span<const Knob> knobs;
   std::string engine;                          // "dm-engine", "" when unknown
   std::string command;                         // the recorded command line, "" when unknown
+  std::map<std::string, std::string> variables = {};  // DM_* variables the recorded command ran under
   std::map<std::string, double> thresholds;    // "rule-id.name" overrides
   double tolerated_loss = 0.01;                // share of emitted events
 };

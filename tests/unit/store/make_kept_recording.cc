@@ -25,7 +25,8 @@ int main(int argc, char** argv) {
   for (const char* name : {"dram", "backing"}) {
     good = good && writer.add_capacity({.process = 1, .name = name, .kind = "tier", .size_bytes = 1 << 20});
   }
-  good = good && writer.add_knob({.process = 1, .name = "lookahead", .value = "4", .how = "environment", .handle = "DM_LOOKAHEAD"});
+  good = good && writer.add_knob({.process = 1, .name = "lookahead", .value = "4", .type = "integer", .range = "1..16",
+                                .how = "environment", .handle = "DM_LOOKAHEAD", .unit = ""});
   good = good && writer.set_environment("cpu", "kept");
   good = good && writer.add_emitted(1, 7);
   good = good && writer.add_loss({.track = 1, .cause = "ring_full", .events = 3});

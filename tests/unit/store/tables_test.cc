@@ -41,7 +41,7 @@ TEST(Tables, keep_every_change_of_a_knob_in_order) {
   const std::string path = folder.file("a.dmprof");
   auto writer = test::begin_recording(path);
   Knob knob{.process = 1, .name = "lookahead", .value = "4", .type = "integer", .range = "1..16", .how = "environment",
-            .handle = "DM_LOOKAHEAD"};
+            .handle = "DM_LOOKAHEAD", .unit = ""};
   ASSERT_TRUE(writer->add_knob(knob));
   knob.value = "8";
   knob.since = 500;

@@ -1,0 +1,197 @@
+#include "rules/engine/diagnose.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "rules/engine/fixes.h"
+#include "rules/engine/row.h"
+#include "rules/engine/text.h"
+
+namespace dmprof::rules {
+namespace {
+
+constexpr const char* budget_metric = "time_budget";
+constexpr const char* loss_metric = "events_lost";
+
+const MetricValue* find(std::span<const MetricValue> values, const std::string& name) {
+  const auto found = std::find_if(values.begin(), values.end(), [&](const MetricValue& value) { return value.name == name; });
+  return found == values.end() ? nullptr : &*found;
+}
+
+// "bandwidth_utilization is 71.0 % (backing)"
+std::string stated(const std::string& column, const Catalogue& catalogue, std::span<const MetricValue> values) {
+  const std::string metric = metric_of(column, catalogue);
+  const MetricValue* value = find(values, metric);
+  const std::string number = fill("{" + column + "}", values, {});
+  const std::string subject = value == nullptr || value->subject.empty() ? "" : fmt::format(" ({})", value->subject);
+  return fmt::format("{} is {}{}", column, number, subject);
+}
+
+std::string with_thresholds(std::string condition, const std::map<std::string, double>& thresholds) {
+  // Longest names first: ":low" must not eat the start of ":lower".
+  std::vector<std::pair<std::string, double>> ordered(thresholds.begin(), thresholds.end());
+  std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
+  for (const auto& [name, number] : ordered) {
+    const std::string token = ":" + name;
+    for (std::size_t at = condition.find(token); at != std::string::npos; at = condition.find(token)) condition.replace(at, token.size(), fmt::format("{:g}", number));
+  }
+  return condition;
+}
+
+void take_budget(Diagnosis& diagnosis, std::span<const MetricValue> values) {
+  const MetricValue* budget = find(values, budget_metric);
+  if (budget == nullptr || !budget->ok()) {
+    diagnosis.budget_reason = budget == nullptr ? "time_budget was not evaluated" : budget->reason;
+    return;
+  }
+  for (const Part& part : budget->parts) diagnosis.budget.push_back({part.name, part.value, part.critical});
+  diagnosis.limiting = budget->subject;
+  diagnosis.budget_reason = budget->reason;
+}
+
+struct Instruments {
+  std::set<std::string> invalid;   // metrics
+  std::optional<std::size_t> loss;  // index of the note that distrusts every count
+};
+
+Instruments check_instruments(Diagnosis& diagnosis, std::span<const MetricValue> values, const Context& context) {
+  Instruments result;
+  for (const MetricValue& value : values) {
+    if (value.status != ValueStatus::invalid) continue;
+    result.invalid.insert(value.name);
+    diagnosis.instrument.push_back({value.name == loss_metric ? "instrument-balance" : "instrument-ratio", Severity::error,
+                                    fmt::format("{}: {}", value.name, value.reason), {}});
+    if (value.name == loss_metric) result.loss = diagnosis.instrument.size() - 1;
+  }
+  if (const MetricValue* lost = find(values, loss_metric); lost != nullptr && lost->ok() && *lost->value > 0) {
+    const double all = *lost->value + static_cast<double>(lost->samples), share = *lost->value / all;
+    const bool too_many = share > context.tolerated_loss;
+    std::string causes;
+    for (const Part& part : lost->parts) causes += fmt::format("{}{} {:.0f}", causes.empty() ? "" : ", ", part.name, part.value);
+    diagnosis.instrument.push_back({"instrument-loss", too_many ? Severity::error : Severity::info,
+                                    fmt::format("{:.0f} of {:.0f} events were lost ({}); {}", *lost->value, all, causes,
+                                                too_many ? "counts and shares are not to be trusted: record again, more slowly or with less on"
+                                                         : "too few to change a finding"),
+                                    {}});
+    if (too_many) result.loss = diagnosis.instrument.size() - 1;
+  }
+  std::set<std::string> turned;
+  for (const Knob& knob : context.knobs) {
+    if (knob.since > 0) turned.insert(knob.name);
+  }
+  if (!turned.empty()) {
+    diagnosis.instrument.push_back({"instrument-settings", Severity::warning,
+                                    fmt::format("{} changed during the recording: values mix the settings; use --by window", fmt::join(turned, ", ")), {}});
+  }
+  return result;
+}
+
+Finding make_finding(const Rule& rule, const Verdict& verdict, const Catalogue& catalogue, std::span<const MetricValue> values,
+                     const std::map<std::string, double>& thresholds, const Context& context) {
+  Finding finding;
+  finding.rule = rule.id;
+  finding.severity = rule.severity;
+  finding.confidence = rule.confidence;
+  finding.title = rule.title;
+  finding.because = {fill(rule.because.en, values, thresholds), fill(rule.because.zh, values, thresholds)};
+  finding.checks = rule.checks;
+  finding.fixes = suggest(rule.fixes, context);
+  for (const std::string& column : verdict.columns) {
+    const MetricValue* value = find(values, metric_of(column, catalogue));
+    const std::map<std::string, double> row = value == nullptr ? std::map<std::string, double>{} : row_of(std::span(value, 1));
+    const auto number = row.find(column);
+    if (number == row.end()) continue;
+    finding.evidence.push_back({column, number->second, value->unit, value->definition, value->window, value->subject, value->samples});
+  }
+  return finding;
+}
+
+std::string why_missing(const Verdict& verdict, const Catalogue& catalogue, std::span<const MetricValue> values) {
+  std::string why;
+  std::set<std::string> told;
+  for (const std::string& column : verdict.missing) {
+    const std::string metric = metric_of(column, catalogue);
+    if (!told.insert(metric).second) continue;
+    const MetricValue* value = find(values, metric);
+    why += fmt::format("{}{} is {}: {}", why.empty() ? "" : "; ", metric, value == nullptr ? "unavailable" : to_text(value->status),
+                       value == nullptr ? "not evaluated" : value->reason);
+  }
+  return why;
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> metrics_needed(std::span<const Rule> rules, const Catalogue& catalogue) {
+  std::set<std::string> needed;
+  for (const char* name : {budget_metric, loss_metric}) {
+    if (catalogue.find(name) != nullptr) needed.insert(name);
+  }
+  const std::vector<std::string> columns = columns_of(catalogue);
+  auto sandbox = Sandbox::open(columns);
+  if (!sandbox) return tl::unexpected(sandbox.error());
+  for (const Rule& rule : rules) {
+    for (const std::string& condition : rule.all) {
+      auto outcome = sandbox->evaluate(condition, rule.thresholds);
+      if (!outcome) return fail(outcome.error().kind, fmt::format("{}: {}", rule.file.empty() ? rule.id : rule.file, outcome.error().message));
+      for (const std::string& column : outcome->columns) needed.insert(metric_of(column, catalogue));
+    }
+    // Metrics that only the text mentions.
+    for (const std::string* text : {&rule.because.en, &rule.because.zh}) {
+      for (std::size_t open = text->find('{'); open != std::string::npos; open = text->find('{', open + 1)) {
+        const std::string name = text->substr(open + 1, text->find_first_of("}.", open) - open - 1);
+        if (const std::string metric = metric_of(name, catalogue); !metric.empty()) needed.insert(metric);
+      }
+    }
+  }
+  return std::vector<std::string>(needed.begin(), needed.end());
+}
+
+Result<Diagnosis> diagnose(std::span<const Rule> rules, const Catalogue& catalogue, std::span<const MetricValue> values, const Context& context) {
+  Diagnosis diagnosis;
+  take_budget(diagnosis, values);
+  const Instruments instruments = check_instruments(diagnosis, values, context);
+  const std::vector<std::string> columns = columns_of(catalogue);
+  auto sandbox = Sandbox::open(columns);
+  if (!sandbox) return tl::unexpected(sandbox.error());
+  const std::map<std::string, double> row = row_of(values);
+  for (const Rule& rule : rules) {
+    const std::map<std::string, double> thresholds = thresholds_of(rule, context.thresholds);
+    auto verdict = judge(rule, *sandbox, row, thresholds);
+    if (!verdict) return tl::unexpected(verdict.error());
+    switch (verdict->kind) {
+      case Verdict::Kind::not_evaluated:
+        diagnosis.not_evaluated.push_back({rule.id, why_missing(*verdict, catalogue, values)});
+        for (const std::string& column : verdict->missing) {
+          const std::string metric = metric_of(column, catalogue);
+          if (!instruments.invalid.contains(metric)) continue;
+          for (InstrumentNote& note : diagnosis.instrument) {
+            if (note.check == "instrument-ratio" && note.message.starts_with(metric + ":")) note.withheld.push_back(rule.id);
+          }
+        }
+        break;
+      case Verdict::Kind::quiet: {
+        std::string deciding;
+        for (const std::string& column : verdict->columns) deciding += (deciding.empty() ? "" : ", ") + stated(column, catalogue, values);
+        diagnosis.cleared.push_back({rule.id, rule.title,
+                                     fmt::format("{} ({}; the rule asks for {})", fill(rule.clears.en, values, thresholds), deciding,
+                                                 with_thresholds(verdict->deciding, thresholds))});
+        break;
+      }
+      case Verdict::Kind::fires:
+        if (instruments.loss) {
+          diagnosis.instrument[*instruments.loss].withheld.push_back(rule.id);
+        } else {
+          diagnosis.findings.push_back(make_finding(rule, *verdict, catalogue, values, thresholds, context));
+        }
+        break;
+    }
+  }
+  std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& a, const Finding& b) {
+    return a.severity != b.severity ? a.severity > b.severity : a.rule < b.rule;
+  });
+  return diagnosis;
+}
+
+}  // namespace dmprof::rules

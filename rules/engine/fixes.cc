@@ -1,0 +1,141 @@
+#include "rules/engine/fixes.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <iterator>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace dmprof::rules {
+namespace {
+
+std::optional<double> number(const std::string& text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
+  return value;
+}
+
+// The newest registration of the name.
+const Knob* find(std::span<const Knob> knobs, const std::string& name) {
+  const Knob* newest = nullptr;
+  for (const Knob& knob : knobs) {
+    if (knob.name == name && (newest == nullptr || knob.since >= newest->since)) newest = &knob;
+  }
+  return newest;
+}
+
+// Ranges are "0|1|2" or "1..16"; an unknown form admits everything.
+bool admits(const Knob& knob, const std::string& value) {
+  if (const std::size_t dots = knob.range.find(".."); dots != std::string::npos) {
+    const std::optional<double> wanted = number(value), low = number(knob.range.substr(0, dots)), high = number(knob.range.substr(dots + 2));
+    return wanted && (!low || *wanted >= *low) && (!high || *wanted <= *high);
+  }
+  if (knob.range.find('|') == std::string::npos) return true;
+  return ("|" + knob.range + "|").find("|" + value + "|") != std::string::npos;
+}
+
+bool changes(const Fix& fix, const Knob& knob) {
+  if (knob.type == "path") return true;  // `to` describes the file; whether it is that one already nobody can tell from its name
+  if (knob.value == fix.to || !admits(knob, fix.to)) return false;
+  const std::optional<double> from = number(knob.value), to = number(fix.to);
+  if (fix.change == Fix::Change::set || !from || !to) return true;
+  return fix.change == Fix::Change::raise ? *from < *to : *from > *to;
+}
+
+std::string quoted(const std::string& word) {
+  const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
+    return std::isalnum(c) != 0 || std::string_view("_-./:=,+@%").find(static_cast<char>(c)) != std::string_view::npos;
+  });
+  if (plain) return word;
+  std::string result = "'";
+  for (const char c : word) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return result + "'";
+}
+
+// Words of a shell command with their quotes left on; good enough to find a flag and its value.
+std::vector<std::string> words_of(const std::string& command) {
+  std::vector<std::string> words;
+  std::string word;
+  char quote = 0;
+  for (std::size_t i = 0; i < command.size(); ++i) {
+    const char c = command[i];
+    if (quote == 0 && c == ' ') {
+      if (!word.empty()) words.push_back(std::exchange(word, ""));
+      continue;
+    }
+    if (c == '\\' && quote != '\'' && i + 1 < command.size()) {
+      word += c, word += command[++i];
+      continue;
+    }
+    if (quote == 0 && (c == '\'' || c == '"')) {
+      quote = c;
+    } else if (c == quote) {
+      quote = 0;
+    }
+    word += c;
+  }
+  if (!word.empty()) words.push_back(word);
+  return words;
+}
+
+std::string with_flag(const std::string& command, const std::string& flag, const std::string& value) {
+  std::vector<std::string> words = words_of(command);
+  bool found = false;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == flag && i + 1 < words.size()) words[i + 1] = quoted(value), found = true;
+    if (words[i].starts_with(flag + "=")) words[i] = flag + "=" + quoted(value), found = true;
+  }
+  if (!found) words.push_back(flag), words.push_back(quoted(value));
+  return fmt::format("{}", fmt::join(words, " "));
+}
+
+}  // namespace
+
+std::string command_with(const Knob& knob, const std::string& value, const Context& context) {
+  if (knob.handle.empty() || knob.type == "path") return "";
+  std::string prefix;
+  for (const auto& [name, setting] : context.variables) {
+    if (name != knob.handle) prefix += fmt::format("{}={} ", name, quoted(setting));
+  }
+  if (knob.how == "environment") {
+    const std::string assignment = fmt::format("{}={}", knob.handle, quoted(value));
+    return context.command.empty() ? "export " + assignment : fmt::format("{}{} {}", prefix, assignment, context.command);
+  }
+  if (knob.how == "flag") return context.command.empty() ? fmt::format("{} {}", knob.handle, quoted(value)) : prefix + with_flag(context.command, knob.handle, value);
+  if (knob.how == "file") return fmt::format("echo {} > {}", quoted(value), quoted(knob.handle));
+  return "";
+}
+
+std::vector<SuggestedFix> suggest(const std::vector<Fix>& fixes, const Context& context) {
+  std::vector<SuggestedFix> known, others;
+  for (const Fix& fix : fixes) {
+    const Knob* knob = find(context.knobs, fix.knob);
+    SuggestedFix suggested;
+    suggested.knob = fix.knob;
+    suggested.to = fix.to;
+    suggested.note = fix.note;
+    suggested.command = fix.command;
+    if (knob == nullptr) {
+      others.push_back(std::move(suggested));
+      continue;
+    }
+    if (!changes(fix, *knob)) continue;
+    suggested.from = knob->value;
+    if (std::string command = command_with(*knob, fix.to, context); !command.empty()) {
+      suggested.recorded_engine = context.engine.empty() ? "recorded engine" : context.engine;
+      suggested.command[suggested.recorded_engine] = std::move(command);
+    }
+    known.push_back(std::move(suggested));
+  }
+  // A fix without a command to type comes after those that have one.
+  std::stable_partition(known.begin(), known.end(), [](const SuggestedFix& fix) { return !fix.recorded_engine.empty(); });
+  known.insert(known.end(), std::make_move_iterator(others.begin()), std::make_move_iterator(others.end()));
+  return known;
+}
+
+}  // namespace dmprof::rules

@@ -1,0 +1,21 @@
+#include "rules/engine/rule.h"
+
+namespace dmprof::rules {
+
+std::string_view to_text(Severity severity) {
+  switch (severity) {
+    case Severity::error: return "error";
+    case Severity::warning: return "warning";
+    case Severity::info: break;
+  }
+  return "info";
+}
+
+std::optional<Severity> parse_severity(std::string_view text) {
+  for (const Severity severity : {Severity::info, Severity::warning, Severity::error}) {
+    if (text == to_text(severity)) return severity;
+  }
+  return std::nullopt;
+}
+
+}  // namespace dmprof::rules

@@ -1,0 +1,137 @@
+#include <gtest/gtest.h>
+
+#include "analyzers/latency/latency.h"
+#include "tests/unit/registry/traces.h"
+
+namespace dmprof {
+namespace {
+
+using test::ms;
+using test::Trace;
+
+MetricValue metric(Recording& recording, const std::string& name, const EvaluateOptions& options = {}) {
+  Catalogue catalogue;
+  register_latency(catalogue);
+  return test::value_of(catalogue, recording, name, options);
+}
+
+// Request 1: arrives at 0, scheduled at 5, prefill until 25 with the first token, steps of 10 ms that emit 4, 1 and 3.
+Trace one_request() {
+  Trace trace;
+  trace.request(1, RequestPoint::arrive, 0, 100);
+  trace.request(1, RequestPoint::schedule, 5 * ms);
+  trace.now = 5 * ms;
+  trace.step({.duration = 20 * ms, .phase = Phase::prefill});
+  trace.request(1, RequestPoint::first_token, 25 * ms);
+  trace.step({.drafted = 4, .accepted = 3});
+  trace.step({});
+  trace.step({.drafted = 4, .accepted = 2});
+  trace.request(1, RequestPoint::end, 55 * ms, 9);
+  return trace;
+}
+
+TEST(Latency, times_of_a_request_are_counted_from_its_arrival) {
+  Trace trace = one_request();
+  EXPECT_DOUBLE_EQ(*metric(trace.done(), "ttft").value, 25e6);
+  EXPECT_DOUBLE_EQ(*metric(trace.done(), "queue_wait").value, 5e6);
+  EXPECT_DOUBLE_EQ(*metric(trace.done(), "e2e_latency").value, 55e6);
+}
+
+TEST(Latency, a_step_of_four_tokens_gives_one_gap_and_three_zeros) {
+  Trace trace = one_request();
+  const MetricValue value = metric(trace.done(), "itl");
+  EXPECT_EQ(value.samples, 8u);  // 4 + 1 + 3 tokens after the first
+  EXPECT_DOUBLE_EQ(*value.value, 30e6 / 8);
+  EXPECT_DOUBLE_EQ(value.spread->p50, 0);
+  EXPECT_DOUBLE_EQ(value.spread->max, 10e6);
+  EXPECT_DOUBLE_EQ(*metric(trace.done(), "tpot").value, 30e6 / 8);
+}
+
+TEST(Latency, the_first_token_counts_once_whether_or_not_its_pass_is_a_speculation_step) {
+  Trace trace = one_request();
+  SpeculationStep row;
+  row.track = 1, row.step = 1, row.request = 1, row.time = 25 * ms, row.emitted = 1;
+  trace.recording.speculation.push_back(row);
+  EXPECT_EQ(metric(trace.done(), "itl").samples, 8u);
+}
+
+TEST(Latency, step_time_is_of_decode_and_prefill_is_apart) {
+  Trace trace = one_request();
+  trace.step({});
+  EXPECT_DOUBLE_EQ(*metric(trace.done(), "step_time").value, 10e6);
+  const MetricValue by = metric(trace.done(), "step_time", {.by = By::phase});
+  EXPECT_DOUBLE_EQ(*by.by.at(0).value[0].value, 20e6);
+}
+
+TEST(Latency, throughput_counts_emitted_tokens_over_decode_time_with_its_pauses) {
+  Trace trace;
+  trace.warm_up();
+  for (int i = 0; i < 4; ++i) {
+    trace.step({.drafted = 4, .accepted = 3});
+    trace.now += 10 * ms;
+  }
+  trace.step({.duration = 1000 * ms, .cut = StepCut::baseline});
+  trace.step({.drafted = 4, .accepted = 3});
+  // 5 steps of 4 tokens in 5 x 10 ms and 4 pauses of 10 ms; the baseline second is left out
+  const MetricValue value = metric(trace.done(), "throughput");
+  EXPECT_NEAR(*value.value, 20 / .09, 1e-6);
+  ASSERT_TRUE(value.interval);
+}
+
+TEST(Latency, goodput_needs_an_objective_and_counts_who_met_it) {
+  Trace trace = one_request();
+  EXPECT_NE(metric(trace.done(), "goodput").reason.find("--slo"), std::string::npos);
+  EvaluateOptions met, missed;
+  met.slo.ttft = 25 * ms, missed.slo.ttft = 24 * ms;
+  EXPECT_NEAR(*metric(trace.done(), "goodput", met).value, 9 / .055, 1e-6);
+  EXPECT_DOUBLE_EQ(*metric(trace.done(), "goodput", missed).value, 0);
+  EvaluateOptions gaps;
+  gaps.slo.itl = 9 * ms;
+  EXPECT_DOUBLE_EQ(*metric(trace.done(), "goodput", gaps).value, 0);
+}
+
+TEST(Latency, unfinished_requests_are_not_guessed) {
+  Trace trace;
+  trace.request(1, RequestPoint::arrive, 0);
+  for (const char* name : {"ttft", "e2e_latency", "queue_wait", "itl", "tpot"}) {
+    EXPECT_EQ(metric(trace.done(), name).status, ValueStatus::unavailable) << name;
+  }
+  Recording empty;
+  for (const char* name : {"ttft", "itl", "step_time", "throughput", "concurrency", "batch_size", "tail_culprit", "latency_inflation"}) {
+    EXPECT_EQ(metric(empty, name).status, ValueStatus::unavailable) << name;
+  }
+}
+
+TEST(Latency, clocks_that_run_backwards_are_an_instrument_error) {
+  Trace trace;
+  trace.request(1, RequestPoint::arrive, 10 * ms);
+  trace.request(1, RequestPoint::first_token, 5 * ms);
+  EXPECT_EQ(metric(trace.done(), "ttft").status, ValueStatus::invalid);
+}
+
+TEST(Latency, the_request_whose_prefill_holds_up_the_others_is_named) {
+  Trace trace;
+  trace.request(1, RequestPoint::arrive, 0);
+  trace.request(1, RequestPoint::schedule, 0);
+  for (int i = 0; i < 120; ++i) trace.step({});
+  trace.request(2, RequestPoint::arrive, trace.now);
+  trace.request(2, RequestPoint::schedule, trace.now);
+  trace.step({.duration = 200 * ms, .phase = Phase::prefill});
+  trace.request(2, RequestPoint::first_token, trace.now);
+  trace.step({});
+  const MetricValue value = metric(trace.done(), "tail_culprit");
+  ASSERT_TRUE(value.ok()) << value.reason;
+  ASSERT_EQ(value.parts.size(), 1u);
+  EXPECT_EQ(value.parts[0].name, "request 2 (prefill)");
+}
+
+TEST(Latency, an_even_run_has_no_culprit) {
+  Trace trace;
+  for (int i = 0; i < 150; ++i) trace.step({});
+  const MetricValue value = metric(trace.done(), "tail_culprit");
+  EXPECT_EQ(value.status, ValueStatus::unavailable);
+  EXPECT_NE(value.reason.find("no outliers"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace dmprof

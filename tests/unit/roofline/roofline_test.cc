@@ -1,0 +1,141 @@
+#include <gtest/gtest.h>
+
+#include "analyzers/roofline/roofline.h"
+#include "tests/unit/registry/traces.h"
+
+namespace dmprof {
+namespace {
+
+using test::ms;
+using test::Trace;
+
+MetricValue metric(Recording& recording, const std::string& name, const EvaluateOptions& options = {}) {
+  Catalogue catalogue;
+  register_roofline(catalogue);
+  return test::value_of(catalogue, recording, name, options);
+}
+
+// Four decode steps of 10 ms that each move 2,000,000 B over 5 ms from a tier of 1 GB/s, 1,500,000 of them asked for.
+Trace streaming() {
+  Trace trace;
+  const TierId resident = trace.tier("resident", 0, true, 0);
+  const TierId backing = trace.tier("backing", 2, false, 1e9);
+  trace.warm_up();
+  for (int i = 0; i < 4; ++i) {
+    Transfer transfer;
+    transfer.track = 1, transfer.start = trace.now, transfer.duration = 5 * ms, transfer.from = backing, transfer.to = resident;
+    transfer.bytes = 2'000'000, transfer.useful_bytes = 1'500'000, transfer.queue_depth = 1;
+    trace.recording.transfers.push_back(transfer);
+    trace.step({.parameter_bytes = 9'000'000, .kv_bytes = 1'000'000, .flops = 40'000'000});
+  }
+  return trace;
+}
+
+void calibrate(Trace& trace, const char* bandwidth, const char* flops) {
+  trace.recording.environment["calibration.read_bandwidth"] = bandwidth;
+  trace.recording.environment["calibration.flops"] = flops;
+  trace.recording.environment["cpu.llc_bytes"] = "1000000";
+  trace.recording.environment["cpu.llc_instances"] = "2";
+}
+
+TEST(Roofline, bandwidth_is_of_the_slowest_tier_that_served_and_names_it) {
+  Trace trace = streaming();
+  const MetricValue value = metric(trace.done(), "bandwidth_utilization");
+  EXPECT_NEAR(*value.value, 8e6 / (.04 * 1e9), 1e-9);
+  EXPECT_EQ(value.subject, "backing");
+  EXPECT_NEAR(*metric(trace.done(), "useful_byte_share").value, .75, 1e-12);
+}
+
+TEST(Roofline, bytes_outside_the_window_do_not_count) {
+  Trace trace = streaming();
+  Transfer early = trace.recording.transfers[0];
+  early.start = 5 * ms, early.duration = 10 * ms;  // half of it before the warm-up ends
+  trace.recording.transfers.push_back(early);
+  EXPECT_NEAR(*metric(trace.done(), "bandwidth_utilization").value, 9e6 / (.04 * 1e9), 1e-9);
+}
+
+TEST(Roofline, moving_more_than_the_tier_can_is_an_instrument_error) {
+  Trace trace = streaming();
+  trace.recording.capacities[2].measured_bandwidth = 1e8;
+  EXPECT_EQ(metric(trace.done(), "bandwidth_utilization").status, ValueStatus::invalid);
+}
+
+TEST(Roofline, a_tier_of_unknown_bandwidth_is_unavailable_even_with_a_datasheet) {
+  Trace trace = streaming();
+  trace.recording.capacities[2].measured_bandwidth = 0;
+  trace.recording.capacities[2].datasheet_bandwidth = 1e9;
+  EXPECT_EQ(metric(trace.done(), "bandwidth_utilization").status, ValueStatus::unavailable);
+}
+
+TEST(Roofline, main_memory_counts_only_when_a_step_reads_twice_the_last_level_cache) {
+  Trace trace = streaming();
+  const TierId dram = trace.tier("dram", 1, false, 0);
+  calibrate(trace, "2000000000", "8000000000");
+  const auto of_dram = [&] { return metric(trace.done(), "bandwidth_utilization", {.by = By::tier}).by.at(dram - 1).value[0]; };
+  // 10 MB a step against 2 x 2 MB of cache
+  EXPECT_NEAR(*of_dram().value, 40e6 / (.04 * 2e9), 1e-9);
+  EXPECT_NEAR(*metric(trace.done(), "model_bandwidth_utilization").value, .5, 1e-9);
+  trace.recording.environment["cpu.llc_bytes"] = "8000000";
+  EXPECT_EQ(of_dram().status, ValueStatus::unavailable);
+  EXPECT_NE(metric(trace.done(), "model_bandwidth_utilization").reason.find("twice the last-level cache"), std::string::npos);
+}
+
+TEST(Roofline, without_a_calibration_main_memory_is_unavailable_and_says_what_to_run) {
+  Trace trace = streaming();
+  EXPECT_NE(metric(trace.done(), "model_bandwidth_utilization").reason.find("dmprof calibrate"), std::string::npos);
+  EXPECT_NE(metric(trace.done(), "model_flops_utilization").reason.find("dmprof calibrate"), std::string::npos);
+  trace.recording.transfers.clear();
+  EXPECT_EQ(metric(trace.done(), "bandwidth_utilization").status, ValueStatus::unavailable);
+}
+
+TEST(Roofline, step_time_is_compared_with_the_slowest_resource) {
+  Trace trace = streaming();
+  // backing needs 2 ms of 10
+  MetricValue value = metric(trace.done(), "step_time_over_roofline");
+  EXPECT_NEAR(*value.value, 5, 1e-9);
+  EXPECT_EQ(value.subject, "backing");
+  // compute needs 40 MFLOP / 8 GFLOP/s = 5 ms, main memory 10 MB / 2 GB/s = 5 ms
+  calibrate(trace, "4000000000", "8000000000");
+  value = metric(trace.done(), "step_time_over_roofline");
+  EXPECT_NEAR(*value.value, 2, 1e-9);
+  EXPECT_EQ(value.subject, "compute");
+}
+
+TEST(Roofline, intensity_and_ridge_are_flops_per_byte) {
+  Trace trace = streaming();
+  calibrate(trace, "4000000000", "8000000000");
+  EXPECT_NEAR(*metric(trace.done(), "operational_intensity").value, 4, 1e-12);
+  const MetricValue ridge = metric(trace.done(), "ridge_point");
+  EXPECT_NEAR(*ridge.value, 8, 1e-12);
+  EXPECT_EQ(ridge.subject, "backing");
+  EXPECT_NEAR(*metric(trace.done(), "model_flops_utilization").value, .5, 1e-9);
+}
+
+TEST(Roofline, arithmetic_is_a_kernel_s_time_less_its_stall) {
+  Trace trace = streaming();
+  for (int i = 1; i < 5; ++i) {
+    Kernel kernel;
+    kernel.track = 1, kernel.start = i * 10 * ms, kernel.duration = 8 * ms, kernel.stall = 6 * ms;
+    trace.recording.kernels.push_back(kernel);
+  }
+  EXPECT_NEAR(*metric(trace.done(), "compute_utilization").value, .2, 1e-9);
+  trace.recording.kernels.clear();
+  EXPECT_EQ(metric(trace.done(), "compute_utilization").status, ValueStatus::unavailable);
+}
+
+TEST(Roofline, the_busiest_link_is_named_with_its_queue_and_amplification) {
+  Trace trace = streaming();
+  const MetricValue value = metric(trace.done(), "link_utilization");
+  EXPECT_NEAR(*value.value, .5, 1e-9);
+  EXPECT_EQ(value.subject, "backing to resident");
+}
+
+TEST(Roofline, an_empty_recording_answers_nothing) {
+  Recording empty;
+  Catalogue catalogue;
+  register_roofline(catalogue);
+  for (const Metric& each : catalogue.metrics()) EXPECT_EQ(metric(empty, each.name).status, ValueStatus::unavailable) << each.name;
+}
+
+}  // namespace
+}  // namespace dmprof
