@@ -15,7 +15,7 @@ MetricValue throughput(const View& view, const Scope& scope) {
   RatioEstimate per_step;
   for (const SpeculationStep& row : view.speculation(scope)) {
     const Step* step = view.find_step(row.step);
-    if (step == nullptr || view.class_of(*step) == View::StepClass::warm_up) continue;
+    if (step == nullptr || view.class_of(*step) != (scope.phase == Phase::prefill ? View::StepClass::prefill : View::StepClass::decode)) continue;
     tokens += row.emitted;
     ++rows;
   }

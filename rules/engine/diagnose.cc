@@ -1,7 +1,9 @@
 #include "rules/engine/diagnose.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -77,9 +79,11 @@ Instruments check_instruments(Diagnosis& diagnosis, std::span<const MetricValue>
                                     {}});
     if (too_many) result.loss = diagnosis.instrument.size() - 1;
   }
+  std::map<std::pair<std::uint32_t, std::string>, std::string> first;
   std::set<std::string> turned;
   for (const Knob& knob : context.knobs) {
-    if (knob.since > 0) turned.insert(knob.name);
+    const auto [known, is_new] = first.emplace(std::pair(knob.process, knob.name), knob.value);
+    if (!is_new && known->second != knob.value) turned.insert(knob.name);
   }
   if (!turned.empty()) {
     diagnosis.instrument.push_back({"instrument-settings", Severity::warning,

@@ -103,9 +103,10 @@ TEST(Diagnose, a_profile_may_move_a_threshold) {
 }
 
 TEST(Diagnose, a_knob_that_was_turned_on_the_way_is_told) {
-  Knob knob;
-  knob.name = "lookahead", knob.since = 5;
-  const std::vector<Knob> knobs = {knob};
+  Knob before, after;
+  before.name = after.name = "lookahead";
+  before.value = "4", after.value = "8", after.since = 5;
+  const std::vector<Knob> knobs = {before, after};
   Context context;
   context.knobs = knobs;
   const Diagnosis diagnosis = diagnosed({}, context);
