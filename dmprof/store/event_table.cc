@@ -121,7 +121,10 @@ int connect(sqlite3* database, void* aux, int, const char* const*, sqlite3_vtab*
     table->columns.push_back({i, false});
   }
   sql.replace(sql.size() - 2, 2, ")");
-  if (const int code = sqlite3_declare_vtab(database, sql.c_str()); code != SQLITE_OK) return code;
+  if (const int code = sqlite3_declare_vtab(database, sql.c_str()); code != SQLITE_OK) {
+    *error = sqlite3_mprintf("%s", sqlite3_errmsg(database));
+    return code;
+  }
   sqlite3_vtab_config(database, SQLITE_VTAB_INNOCUOUS);
   *out = table.release();
   return SQLITE_OK;

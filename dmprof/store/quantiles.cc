@@ -22,18 +22,27 @@ constexpr std::size_t bucket_of(std::uint64_t value) {
 Quantiles::Quantiles() : buckets_(bucket_count) {}
 
 void Quantiles::add(std::span<const TimeNs> values) {
-  narrow_.reserve(std::max(narrow_.capacity(), narrow_.size() + values.size()));
+  const std::size_t before = narrow_.size();
+  narrow_.resize(before + values.size());
+  std::uint32_t* narrow = narrow_.data() + before;
+  TimeNs largest = max_;
+  std::uint64_t low = 0;
+  std::uint64_t high = 0;
   for (const TimeNs signed_value : values) {
     const auto value = static_cast<std::uint64_t>(std::max<TimeNs>(signed_value, 0));
     ++buckets_[bucket_of(value)];
-    max_ = std::max(max_, signed_value);
-    sum_ += static_cast<double>(value);
-    if (value <= UINT32_MAX) {
-      narrow_.push_back(static_cast<std::uint32_t>(value));
+    largest = std::max(largest, signed_value);
+    low += value & UINT32_MAX;
+    high += value >> 32;
+    if (value <= UINT32_MAX) [[likely]] {
+      *narrow++ = static_cast<std::uint32_t>(value);
     } else {
       wide_.push_back(value);
     }
   }
+  narrow_.resize(static_cast<std::size_t>(narrow - narrow_.data()));
+  max_ = largest;
+  sum_ += static_cast<double>(low) + static_cast<double>(high) * 4294967296.0;
 }
 
 double Quantiles::mean() const { return count() == 0 ? 0 : sum_ / static_cast<double>(count()); }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "dmprof/event/describe.h"
 #include "dmprof/store/connection.h"
 #include "dmprof/store/event_table.h"
 #include "dmprof/store/statement.h"
@@ -58,8 +59,18 @@ Status register_tables(sqlite3* database) { return store::register_event_tables(
 Result<sqlite3*> open_for_query(const std::string& path) {
   auto database = store::open_read_only(path);
   if (!database) return tl::unexpected(database.error());
-  if (Status added = register_tables(database->get()); !added) return tl::unexpected(added.error());
   sqlite3* connection = database->get();
+  // Before the view is made: changing it drops everything temporary.
+  sqlite3_exec(connection, "PRAGMA temp_store=MEMORY", nullptr, nullptr, nullptr);
+  if (Status added = register_tables(connection); !added) return tl::unexpected(added.error());
+  // SQLite declares a virtual table when it is first used, by what the authorizer would take for writing.
+  Status connected;
+  for_each_event_type([&]<class E>() {
+    if (!connected) return;
+    const auto used = store::Statement::prepare(connection, "SELECT 1 FROM " + std::string(Describe<E>::table));
+    if (!used) connected = tl::unexpected(used.error());
+  });
+  if (!connected) return tl::unexpected(connected.error());
   sqlite3_limit(connection, SQLITE_LIMIT_SQL_LENGTH, 1 << 20);
   sqlite3_limit(connection, SQLITE_LIMIT_EXPR_DEPTH, 200);
   sqlite3_limit(connection, SQLITE_LIMIT_COMPOUND_SELECT, 50);
@@ -67,7 +78,6 @@ Result<sqlite3*> open_for_query(const std::string& path) {
   sqlite3_limit(connection, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000);
   sqlite3_limit(connection, SQLITE_LIMIT_ATTACHED, 0);
   sqlite3_limit(connection, SQLITE_LIMIT_WORKER_THREADS, 0);
-  sqlite3_exec(connection, "PRAGMA temp_store=MEMORY", nullptr, nullptr, nullptr);
   sqlite3_set_authorizer(connection, authorize, nullptr);
   return database->release();
 }

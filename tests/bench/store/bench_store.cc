@@ -6,7 +6,6 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <random>
 #include <string>
 
 #include "dmprof/store/quantiles.h"
@@ -36,27 +35,42 @@ double cpu_seconds() {
   return seconds(use.ru_utime) + seconds(use.ru_stime);
 }
 
-// A batch of slices as a decode loop makes them: 12 names, durations spread around a length typical of each name. With
-// arguments, step and argument vary too.
-std::vector<Event> make_batch(bool arguments) {
-  std::mt19937_64 random(1);
+// A batch of slices as a decode loop makes them: 12 names in turn, a length typical of each. With arguments, step and argument
+// vary too.
+std::vector<Event> make_batch() {
   std::vector<Event> events;
   for (std::size_t i = 0; i < batch; ++i) {
     const auto name = static_cast<NameId>(1 + i % 12);
-    std::lognormal_distribution<double> length(5.0 + 0.2 * name, 0.25);
-    Slice slice{.track = static_cast<TrackId>(1 + i / (batch / 2)), .duration = static_cast<TimeNs>(length(random)), .name = name};
-    if (arguments) slice.argument = random() % 4096;
-    events.emplace_back(slice);
+    events.emplace_back(Slice{.track = static_cast<TrackId>(1 + i / (batch / 2)), .name = name});
   }
   return events;
 }
 
-// Gives the batch the next stretch of time, 300 ns an event.
-void move_on(std::vector<Event>& events, TimeNs& clock, bool arguments) {
+// Gives the batch the next stretch of time, 300 ns an event, and fresh noise: 64 values of it in the start, 256 in the duration,
+// so that a compressor finds no repetition that a real engine would not show.
+class Noise {
+ public:
+  std::uint64_t next() {
+    state_ ^= state_ << 13;
+    state_ ^= state_ >> 7;
+    state_ ^= state_ << 17;
+    return state_;
+  }
+
+ private:
+  std::uint64_t state_ = 88172645463325252;
+};
+
+void move_on(std::vector<Event>& events, TimeNs& clock, bool arguments, Noise& noise) {
   for (Event& event : events) {
     Slice& slice = *std::get_if<Slice>(&event);
-    slice.start = clock + (slice.duration & 63);
-    if (arguments) slice.step = static_cast<std::uint64_t>(clock) / 100'000;
+    const std::uint64_t bits = noise.next();
+    slice.start = clock + static_cast<TimeNs>(bits & 63);
+    slice.duration = 40 * slice.name + static_cast<TimeNs>(bits >> 8 & 255);
+    if (arguments) {
+      slice.step = static_cast<std::uint64_t>(clock) / 100'000;
+      slice.argument = bits >> 20 & 1023;
+    }
     clock += 300;
   }
 }
@@ -68,10 +82,11 @@ Status record(const std::string& path, bool arguments) {
   for (int track = 1; track <= 2; ++track) {
     if (const auto id = (*writer)->add_track({}); !id) return tl::unexpected(id.error());
   }
-  auto events = make_batch(arguments);
+  auto events = make_batch();
+  Noise noise;
   TimeNs clock = 1'000'000'000'000;
   for (std::size_t written = 0; written < event_count(); written += batch) {
-    move_on(events, clock, arguments);
+    move_on(events, clock, arguments, noise);
     DMPROF_TRY((*writer)->accept(events));
   }
   return (*writer)->finish();
