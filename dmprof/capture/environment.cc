@@ -87,11 +87,11 @@ void put(Environment& environment, const std::string& key, std::string value) {
 void add_cpu(Environment& environment, const std::string& root) {
   const std::string info = read_all(root + "proc/cpuinfo");
   put(environment, "cpu.model", value_of(info, "model name"));
-  const std::string flags = " " + value_of(info, "flags") + " ";
+  const std::string flags = fmt::format(" {} ", value_of(info, "flags"));
   if (flags.size() > 2) {
     std::string kept;
     for (const std::string_view flag : {"sse4_2", "avx2", "fma", "f16c", "avx512f", "avx512_vnni", "avx_vnni", "amx_int8", "amx_bf16"}) {
-      if (flags.find(fmt::format(" {} ", flag)) != std::string::npos) kept += (kept.empty() ? "" : " ") + std::string(flag);
+      if (flags.find(fmt::format(" {} ", flag)) != std::string::npos) kept += fmt::format("{}{}", kept.empty() ? "" : " ", flag);
     }
     put(environment, "cpu.flags", kept);
     const bool invariant = flags.find(" constant_tsc ") != std::string::npos && flags.find(" nonstop_tsc ") != std::string::npos;
