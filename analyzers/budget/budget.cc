@@ -15,7 +15,7 @@ budget::Parts parts_of(const View& view, const Scope& scope) {
   return view.shared<budget::Parts>([&] { return budget::decompose(view, scope); });
 }
 
-double share(TimeNs part, TimeNs whole) { return static_cast<double>(part) / static_cast<double>(whole); }
+double share(double part, double whole) { return part / whole; }
 
 MetricValue time_budget(const View& view, const Scope& scope) {
   const budget::Parts parts = parts_of(view, scope);
@@ -25,7 +25,7 @@ MetricValue time_budget(const View& view, const Scope& scope) {
   value.samples = parts.steps;
   double sum = 0;
   // What keeps a step from ending sooner is critical; waiting for work is not.
-  const auto put = [&](const char* name, TimeNs part, bool step) {
+  const auto put = [&](const char* name, double part, bool step) {
     value.parts.push_back({name, share(part, parts.wall), parts.steps, step && part > 0});
     sum += value.parts.back().value;
   };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
 #include <set>
 #include <string_view>
@@ -67,7 +68,7 @@ Service service(const std::vector<RequestEvent>& events) {
     }
   }
   // Still there when the recording ends.
-  constexpr TimeNs forever = std::numeric_limits<TimeNs>::max();
+  const TimeNs forever = std::numeric_limits<TimeNs>::max();
   for (const auto& [request, since] : waits_since) result.waiting.push_back({since, forever});
   for (const auto& [request, since] : served_since) result.serving.push_back({since, forever});
   result.waiting = unite(std::move(result.waiting));
@@ -138,27 +139,28 @@ Parts decompose(const View& view, const Scope& scope) {
     const auto take = [&left](const Intervals& claim) {
       const TimeNs taken = total(intersect(left, claim));
       left = subtract(left, claim);
-      return taken;
+      return static_cast<double>(taken);
     };
     const Intervals compute = intersect(unite([&] {
       Intervals both = stages.draft;
       both.insert(both.end(), stages.verify.begin(), stages.verify.end());
       return both;
     }()), wall);
-    parts.compute += total(compute);
-    parts.wall += total(wall);
+    const auto computed = static_cast<double>(total(compute));
+    parts.compute += computed;
+    parts.wall += static_cast<double>(total(wall));
     parts.memory_stall += take(intersect(waits.miss, stages.steps));
     parts.prefetch_wait += take(intersect(waits.late, stages.steps));
-    parts.compute_waiting += total(compute) - total(intersect(compute, left));
+    parts.compute_waiting += computed - static_cast<double>(total(intersect(compute, left)));
     parts.draft += take(stages.draft);
     parts.verify += take(stages.verify);
     parts.host += take(stages.host);
-    const TimeNs exposed = take(transfers);
+    const double exposed = take(transfers);
     parts.transfer += exposed;
-    parts.hidden_transfer += total(intersect(transfers, wall)) - exposed;
+    parts.hidden_transfer += static_cast<double>(total(intersect(transfers, wall))) - exposed;
     parts.host += take(stages.steps) + take(requests.serving);
     parts.queue += take(requests.waiting);
-    parts.idle += total(left);
+    parts.idle += static_cast<double>(total(left));
   }
   return parts;
 }

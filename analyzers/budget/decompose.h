@@ -23,11 +23,11 @@
 namespace dmprof::budget {
 
 struct Parts {  // ns
-  TimeNs queue = 0, draft = 0, verify = 0, memory_stall = 0, prefetch_wait = 0, transfer = 0, host = 0, idle = 0;
-  TimeNs wall = 0;             // their sum
-  TimeNs compute = 0;          // draft and verify with the waits inside them: occupancy
-  TimeNs compute_waiting = 0;  // of `compute`, the waits
-  TimeNs hidden_transfer = 0;  // transfers that ran while something else did: not part of the sum
+  double queue = 0, draft = 0, verify = 0, memory_stall = 0, prefetch_wait = 0, transfer = 0, host = 0, idle = 0;
+  double wall = 0;             // their sum
+  double compute = 0;          // draft and verify with the waits inside them: occupancy
+  double compute_waiting = 0;  // of `compute`, the waits
+  double hidden_transfer = 0;  // transfers that ran while something else did: not part of the sum
   std::uint64_t steps = 0;
   bool knows_requests = false; // without request events a pause counts as idle
 };

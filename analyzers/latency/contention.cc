@@ -7,6 +7,7 @@
 #include "analyzers/latency/lives.h"
 #include "analyzers/registry/reasons.h"
 #include "analyzers/registry/statistics.h"
+#include "dmprof/event/describe.h"
 
 namespace dmprof {
 namespace {
@@ -31,7 +32,7 @@ Occupancy occupancy(const View& view) {
   Occupancy result;
   TimeNs last = 0;
   for (const RequestEvent& event : view.recording().requests) last = std::max(last, event.time);
-  for (const Step& step : view.recording().steps) last = std::max(last, step.start + step.duration);
+  for (const Step& step : view.recording().steps) last = std::max(last, end_of(step));
   for (const auto& [request, life] : lives(view)) {
     if (!life.arrive) continue;
     result.changes.emplace_back(*life.arrive, 1);

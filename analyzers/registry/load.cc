@@ -70,6 +70,7 @@ Result<Recording> load_recording(const Reader& reader, Events wanted, std::optio
   DMPROF_TRY(load(reader, recording.loaded, Events::prefetches, recording.prefetches));
   DMPROF_TRY(load(reader, recording.loaded, Events::transfers, recording.transfers));
   DMPROF_TRY(load(reader, recording.loaded, Events::kernels, recording.kernels));
+  recording.make_sound();
   if (process && !recording.processes.contains(*process)) {
     return fail(ErrorKind::usage, fmt::format("{}: holds no process {}; `dmprof query` on the table `process` lists them", reader.path(), *process));
   }

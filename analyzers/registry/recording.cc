@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <type_traits>
 
 #include "dmprof/event/describe.h"
 
@@ -14,6 +15,21 @@ void for_each_kind(R& recording, Visit&& visit) {
   visit(recording.slices), visit(recording.counters), visit(recording.requests), visit(recording.steps);
   visit(recording.speculation), visit(recording.accesses), visit(recording.prefetches), visit(recording.transfers);
   visit(recording.kernels);
+}
+
+// Differences and sums of two such times fit into 64 bits, so that no analyzer has to think of overflow.
+constexpr TimeNs farthest_time = TimeNs{1} << 61;
+
+template <class E>
+void tame(E& event) {
+  for_each_field<E>([&event](const auto& field, std::size_t) {
+    using Value = typename std::remove_cvref_t<decltype(field)>::Value;
+    if constexpr (std::is_same_v<Value, TimeNs>) {
+      if (field.meaning != Meaning::time && field.meaning != Meaning::duration) return;
+      TimeNs& time = event.*(field.member);
+      time = std::clamp(time, field.meaning == Meaning::duration ? 0 : -farthest_time, farthest_time);
+    }
+  });
 }
 
 }  // namespace
@@ -46,8 +62,9 @@ std::optional<double> Recording::environment_number(std::string_view key) const 
   return value;
 }
 
-void Recording::sort_events() {
+void Recording::make_sound() {
   for_each_kind(*this, [](auto& events) {
+    for (auto& event : events) tame(event);
     const auto earlier = [](const auto& a, const auto& b) { return begin_of(a) < begin_of(b); };
     if (!std::is_sorted(events.begin(), events.end(), earlier)) std::stable_sort(events.begin(), events.end(), earlier);
   });

@@ -39,7 +39,7 @@ constexpr Events operator&(Events a, Events b) {
 constexpr bool any(Events a) { return a != Events::none; }
 
 struct Recording {
-  // Events, each vector in time order (sort_events() restores it).
+  // Events, each vector in time order (make_sound() restores it).
   std::vector<Slice> slices;
   std::vector<Counter> counters;
   std::vector<RequestEvent> requests;
@@ -71,7 +71,9 @@ struct Recording {
   std::optional<Knob> knob(std::string_view name) const;
   std::optional<double> environment_number(std::string_view key) const;
 
-  void sort_events();
+  // Puts events in time order and pulls impossible times (beyond 73 years from the clock's zero) and negative durations back
+  // into range: nothing in a file is trusted. Call it once after filling the vectors.
+  void make_sound();
   // Keeps only what the process emitted: step ids and clocks are per process and must not be mixed.
   void keep_process(std::uint32_t process);
   // The process with the most steps, else with the most events; nothing in an empty recording.

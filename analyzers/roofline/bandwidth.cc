@@ -5,6 +5,7 @@
 #include "analyzers/registry/statistics.h"
 #include "analyzers/roofline/peaks.h"
 #include "analyzers/roofline/roofline.h"
+#include "dmprof/event/describe.h"
 
 namespace dmprof {
 namespace {
@@ -85,7 +86,7 @@ MetricValue link_utilization(const View& view, const Scope& scope) {
   double bytes = 0, useful = 0, depth = 0, count = 0;
   for (const Transfer& transfer : view.recording().transfers) {
     if (!view.in_scope(transfer.start, scope)) continue;
-    links[{transfer.from, transfer.to}].push_back({transfer.start, transfer.start + std::max<TimeNs>(0, transfer.duration)});
+    links[{transfer.from, transfer.to}].push_back({transfer.start, end_of(transfer)});
     bytes += static_cast<double>(transfer.bytes), useful += static_cast<double>(transfer.useful_bytes), depth += transfer.queue_depth, ++count;
   }
   const Intervals time = view.time(scope);

@@ -92,7 +92,7 @@ struct Trace {
   }
 
   Recording& done() {
-    recording.sort_events();
+    recording.make_sound();
     return recording;
   }
 };
