@@ -131,13 +131,26 @@ Status decode_column(Codec codec, std::uint64_t constant, std::span<const std::u
   std::uint64_t previous = 0;
   std::uint64_t above = 0;
   std::uint64_t value = 0;
+  std::uint64_t second = 0;
   const auto decode = [&](auto step) {
-    for (T& slot : out) {
-      in = get_varint(in, end, value);
-      if (in == nullptr) return false;
-      const std::uint64_t bits = step(value);
+    const auto put = [&](T& slot, std::uint64_t varint) {
+      const std::uint64_t bits = step(varint);
       above |= static_cast<std::uint64_t>(bits > largest);
       slot = from_bits<T>(bits);
+    };
+    for (std::size_t i = 0; i < out.size();) {
+      if (out.size() - i >= 2) {
+        if (const std::uint8_t* after = get_two_varints(in, end, value, second); after != nullptr) {
+          put(out[i], value);
+          put(out[i + 1], second);
+          in = after;
+          i += 2;
+          continue;
+        }
+      }
+      in = get_varint(in, end, value);
+      if (in == nullptr) return false;
+      put(out[i++], value);
     }
     return true;
   };

@@ -78,13 +78,16 @@ struct Table : sqlite3_vtab {
   std::size_t time_field = 0;  // start or time
   TextTable names;
   TextTable tiers;
+  std::unique_ptr<ChunkWalk> idle;  // of the last cursor, with what it had decoded
 };
 
 struct Cursor : sqlite3_vtab_cursor {
-  Cursor(Table& owner, ChunkWalk opened) : sqlite3_vtab_cursor{}, table(owner), walk(std::move(opened)) {}
+  Cursor(Table& owner, std::unique_ptr<ChunkWalk> opened)
+      : sqlite3_vtab_cursor{}, table(owner), owned(std::move(opened)), walk(*owned) {}
 
   Table& table;
-  ChunkWalk walk;
+  std::unique_ptr<ChunkWalk> owned;
+  ChunkWalk& walk;
   TimeNs lowest = INT64_MIN;   // of the time column, both included
   TimeNs highest = INT64_MAX;
   std::uint64_t name = 0;      // wanted, when by_name
@@ -175,14 +178,19 @@ int best_index(sqlite3_vtab* base, sqlite3_index_info* info) {
 
 int open_cursor(sqlite3_vtab* base, sqlite3_vtab_cursor** out) {
   auto& table = *static_cast<Table*>(base);
-  auto walk = ChunkWalk::open(table.database, table.kind);
-  if (!walk) return table.report(walk.error());
-  *out = new (std::nothrow) Cursor(table, std::move(*walk));
+  std::unique_ptr<ChunkWalk> walk = std::move(table.idle);
+  if (walk == nullptr) {
+    auto opened = ChunkWalk::open(table.database, table.kind);
+    if (!opened) return table.report(opened.error());
+    walk = std::make_unique<ChunkWalk>(std::move(*opened));
+  }
+  *out = new (std::nothrow) Cursor(table, std::move(walk));
   return *out == nullptr ? SQLITE_NOMEM : SQLITE_OK;
 }
 
-int close_cursor(sqlite3_vtab_cursor* cursor) {
-  delete static_cast<Cursor*>(cursor);
+int close_cursor(sqlite3_vtab_cursor* base) {
+  const std::unique_ptr<Cursor> cursor(static_cast<Cursor*>(base));
+  cursor->table.idle = std::move(cursor->owned);
   return SQLITE_OK;
 }
 

@@ -1,5 +1,5 @@
 // Speed and size of recordings, against TARGETS.md "Recording and queries". DMPROF_BENCH_EVENTS sets the number of events
-// (default 10 million); the recording lies in TMPDIR.
+// (default 10 million), DMPROF_BENCH_ROWS and DMPROF_BENCH_LEVEL chunk size and compression; the recording lies in TMPDIR.
 #include <benchmark/benchmark.h>
 #include <sqlite3.h>
 #include <sys/resource.h>
@@ -18,10 +18,13 @@ namespace {
 
 constexpr std::size_t batch = 2048;
 
+long setting(const char* variable, long otherwise) {
+  const char* text = std::getenv(variable);
+  return text == nullptr ? otherwise : std::strtol(text, nullptr, 10);
+}
+
 std::size_t event_count() {
-  const char* text = std::getenv("DMPROF_BENCH_EVENTS");
-  const std::size_t wanted = text == nullptr ? 10'000'000 : std::strtoull(text, nullptr, 10);
-  return wanted / batch * batch;
+  return static_cast<std::size_t>(setting("DMPROF_BENCH_EVENTS", 10'000'000)) / batch * batch;
 }
 
 std::string bench_path(const char* name) {
@@ -76,7 +79,11 @@ void move_on(std::vector<Event>& events, TimeNs& clock, bool arguments, Noise& n
 }
 
 Status record(const std::string& path, bool arguments) {
-  auto writer = Writer::create(path, {.overwrite = true});
+  WriterOptions options;
+  options.overwrite = true;
+  options.chunk_rows = static_cast<std::size_t>(setting("DMPROF_BENCH_ROWS", static_cast<long>(options.chunk_rows)));
+  options.compression = static_cast<int>(setting("DMPROF_BENCH_LEVEL", options.compression));
+  auto writer = Writer::create(path, options);
   if (!writer) return tl::unexpected(writer.error());
   for (int name = 1; name <= 12; ++name) (*writer)->intern("stage " + std::to_string(name));
   for (int track = 1; track <= 2; ++track) {
@@ -164,12 +171,20 @@ TimeRange viewport(std::size_t turn) {
   return {begin, begin + length / 1000};
 }
 
+TimeRange shifted(TimeRange range, std::size_t tenths) {
+  const TimeNs by = (range.end - range.begin) / 10 * static_cast<TimeNs>(tenths);
+  return {range.begin + by, range.end + by};
+}
+
+// `jump`: the view is somewhere else each time; else it moves by a tenth of its width, as when a person drags it.
 void bench_viewport(benchmark::State& state) {
+  const bool jump = state.range(0) != 0;
   auto reader = Reader::open(recorded());
   std::size_t turn = 0;
   for (auto _ : state) {
     std::size_t seen = 0;
-    const TimeRange range = viewport(turn++);
+    const TimeRange range = jump ? viewport(turn) : shifted(viewport(0), turn % 1000);
+    ++turn;
     const Status read = reader->scan<Slice>(range, [&](const Chunk<Slice>& chunk) {
       const auto start = chunk.column<&Slice::start>();
       const auto duration = chunk.column<&Slice::duration>();
@@ -178,16 +193,18 @@ void bench_viewport(benchmark::State& state) {
     if (!read || seen == 0) state.SkipWithError("nothing in view");
   }
 }
-BENCHMARK(bench_viewport)->Unit(benchmark::kMicrosecond);
+BENCHMARK(bench_viewport)->Arg(0)->Arg(1)->ArgName("jump")->Unit(benchmark::kMicrosecond);
 
 void bench_viewport_sql(benchmark::State& state) {
+  const bool jump = state.range(0) != 0;
   auto database = open_for_query(recorded());
   sqlite3_stmt* statement = nullptr;
   sqlite3_prepare_v2(*database, "SELECT count(*), sum(duration) FROM slice WHERE start >= ?1 AND start < ?2", -1, &statement,
                      nullptr);
   std::size_t turn = 0;
   for (auto _ : state) {
-    const TimeRange range = viewport(turn++);
+    const TimeRange range = jump ? viewport(turn) : shifted(viewport(0), turn % 1000);
+    ++turn;
     sqlite3_bind_int64(statement, 1, range.begin);
     sqlite3_bind_int64(statement, 2, range.end);
     if (sqlite3_step(statement) != SQLITE_ROW || sqlite3_column_int64(statement, 0) == 0) state.SkipWithError("nothing in view");
@@ -196,7 +213,7 @@ void bench_viewport_sql(benchmark::State& state) {
   sqlite3_finalize(statement);
   sqlite3_close(*database);
 }
-BENCHMARK(bench_viewport_sql)->Unit(benchmark::kMillisecond);
+BENCHMARK(bench_viewport_sql)->Arg(0)->Arg(1)->ArgName("jump")->Unit(benchmark::kMillisecond);
 
 }  // namespace
 }  // namespace dmprof
