@@ -46,6 +46,7 @@ Result<rules::Diagnosis> diagnose_recording(const std::filesystem::path& recordi
   for (const Setting& setting : *environment) {
     if (setting.key == "command") context.command = setting.value;
     if (setting.key.starts_with("env.DM_")) context.variables[setting.key.substr(4)] = setting.value;
+    if (setting.key.starts_with("env.DM_")) context.variables[setting.key.substr(4)] = setting.value;
   }
   return rules::diagnose(playbook, catalogue(), evaluated->values, context);
 }

@@ -1,0 +1,109 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "dmprof/report/diagnosis_json.h"
+#include "dmprof/report/diagnosis_text.h"
+
+namespace dmprof::report {
+namespace {
+
+using nlohmann::json;
+
+rules::Diagnosis sample() {
+  rules::Diagnosis diagnosis;
+  diagnosis.budget = {{"memory_stall", 1.0 / 3, true}, {"draft", 1.0 / 3, false}, {"idle", 1.0 / 3, false}};
+  diagnosis.limiting = "memory_stall";
+  rules::Finding finding;
+  finding.rule = "bandwidth-underused";
+  finding.severity = rules::Severity::warning;
+  finding.confidence = "high";
+  finding.title.en = "blocks are not there when asked";
+  finding.because.en = "the hit rate is 41 %";
+  rules::Evidence evidence;
+  evidence.metric = "prefetch_hit_rate";
+  evidence.value = 0.41;
+  evidence.unit = "ratio";
+  evidence.definition = "hits / demand accesses";
+  evidence.samples = 1200;
+  finding.evidence.push_back(evidence);
+  finding.checks = {"dmprof --metric prefetch_hit_rate"};
+  rules::SuggestedFix fix;
+  fix.knob = "cache_policy";
+  fix.from = "0";
+  fix.to = "2";
+  fix.command = {{"dm-engine", "DM_CACHE_POLICY=2 dm-engine"}, {"vllm", "--kv-policy x"}};
+  fix.recorded_engine = "dm-engine";
+  finding.fixes.push_back(fix);
+  diagnosis.findings.push_back(finding);
+  diagnosis.cleared.push_back({"speculation-engine-contention", {"contention", ""}, "no request waited"});
+  diagnosis.not_evaluated.push_back({"host-bound", "host_gap_share is unavailable"});
+  diagnosis.instrument.push_back({"instrument-loss", rules::Severity::warning, "2 % of the events were lost", {"host-bound"}});
+  return diagnosis;
+}
+
+TEST(DiagnosisText, printed_shares_sum_to_exactly_100_percent) {
+  for (const std::vector<double>& shares : {std::vector<double>{1.0 / 3, 1.0 / 3, 1.0 / 3}, {0.12345, 0.23456, 0.64199}, {1.0 / 7, 1.0 / 7, 1.0 / 7, 4.0 / 7}, {1, 0, 0}}) {
+    const std::vector<int> tenths = rounded_shares(shares);
+    EXPECT_EQ(std::accumulate(tenths.begin(), tenths.end(), 0), 1000);
+    for (std::size_t i = 0; i < shares.size(); ++i) EXPECT_NEAR(tenths[i], shares[i] * 1000, 1);
+  }
+}
+
+TEST(DiagnosisText, leads_with_the_budget_and_says_what_is_not_the_problem) {
+  const std::string text = diagnosis_text(sample(), Style(false));
+  const auto position = [&](const char* part) {
+    const std::size_t at = text.find(part);
+    EXPECT_NE(at, std::string::npos) << part << " in\n" << text;
+    return at;
+  };
+  EXPECT_LT(position("limited by memory_stall"), position("bandwidth-underused"));
+  EXPECT_LT(position("bandwidth-underused"), position("not the problem"));
+  position("100.0 %");
+  position("n=1,200");
+  position("try: DM_CACHE_POLICY=2 dm-engine");
+  position("withheld");
+  position("no request waited");
+  EXPECT_EQ(text.find('\033'), std::string::npos);
+}
+
+TEST(DiagnosisText, a_budget_that_is_unavailable_says_why) {
+  rules::Diagnosis diagnosis;
+  diagnosis.budget_reason = "no decode steps";
+  EXPECT_NE(diagnosis_text(diagnosis, Style(false)).find("unavailable: no decode steps"), std::string::npos);
+}
+
+TEST(DiagnosisJson, carries_the_keys_scripts_depend_on) {
+  const json object = json::parse(diagnosis_json("run.dmprof", sample()));
+  EXPECT_EQ(object["budget"][0]["part"], "memory_stall");
+  EXPECT_EQ(object["budget"][0]["critical"], true);
+  const json& finding = object["findings"][0];
+  EXPECT_EQ(finding["rule"], "bandwidth-underused");
+  EXPECT_EQ(finding["severity"], "warning");
+  EXPECT_EQ(finding["confidence"], "high");
+  EXPECT_EQ(finding["evidence"]["prefetch_hit_rate"]["value"], 0.41);
+  EXPECT_EQ(finding["because"], "the hit rate is 41 %");
+  EXPECT_EQ(finding["checks"][0], "dmprof --metric prefetch_hit_rate");
+  const json& fix = finding["fixes"][0];
+  EXPECT_EQ(fix["knob"], "cache_policy");
+  EXPECT_EQ(fix["from"], "0");
+  EXPECT_EQ(fix["to"], "2");
+  EXPECT_EQ(fix["command"]["dm-engine"], "DM_CACHE_POLICY=2 dm-engine");
+  EXPECT_TRUE(fix["predicted_gain"].is_null());
+  EXPECT_TRUE(fix["measured_gain"].is_null());
+  EXPECT_EQ(object["instrument"][0]["check"], "instrument-loss");
+  EXPECT_EQ(object["cleared"][0]["rule"], "speculation-engine-contention");
+}
+
+TEST(DiagnosisJson, an_unknown_current_value_and_a_predicted_gain_are_told_apart_from_zero) {
+  rules::Diagnosis diagnosis = sample();
+  diagnosis.findings[0].fixes[0].from.reset();
+  diagnosis.findings[0].fixes[0].predicted_gain = rules::Gain{1.1, 1.3, 1.5};
+  const json fix = json::parse(diagnosis_json("run.dmprof", diagnosis))["findings"][0]["fixes"][0];
+  EXPECT_TRUE(fix["from"].is_null());
+  EXPECT_EQ(fix["predicted_gain"]["mid"], 1.3);
+}
+
+}  // namespace
+}  // namespace dmprof::report
