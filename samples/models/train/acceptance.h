@@ -1,8 +1,8 @@
-// How many of a draft's proposals the target accepts. Lossless speculation emits exactly what the target alone would emit, so the
-// target's own text is generated once and each of its tokens y gets the probability that a draft's proposal at that place,
-// after the same text, was accepted and became y: greedy 1 or 0 (are the two most likely tokens the same), sampled min(1, q(y) / p(y))
-// (Leviathan et al. 2023, the rejection rule seen from the emitted token). Every lookahead N follows from these by exact
-// expectation; no draft is ever rolled out and no random number is drawn.
+// How many of a draft's proposals the target accepts. Lossless speculation emits exactly what the target alone would
+// emit, so the target's own text is generated once and each of its tokens y gets the probability that a draft's
+// proposal at that place, after the same text, was accepted and became y: greedy 1 or 0 (are the two most likely tokens
+// the same), sampled min(1, q(y) / p(y)) (Leviathan et al. 2023, the rejection rule seen from the emitted token). Every
+// lookahead N follows from these by exact expectation; no draft is ever rolled out and no random number is drawn.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
-// Causal attention by blocks of query rows: a block multiplies only the keys it can see, so the upper triangle is never computed
-// beyond the block on the diagonal.
+// Causal attention by blocks of query rows: a block multiplies only the keys it can see, so the upper triangle is never
+// computed beyond the block on the diagonal.
 #include <algorithm>
 #include <cmath>
 
@@ -65,9 +65,10 @@ void Network<Real>::attend_backward(const Saved& saved, const Real* dmixed, int 
                             static_cast<std::size_t>(first) * static_cast<std::size_t>(window_);
       const Real* dout = dmixed + row * dim + at.q;
       Real* dscores = dscores_.data();
-      gemm(Op::transposed, Op::plain, seen, width, count, Real(1), weights, window_, dout, dim, Real(1), dqkv_.data() + at.v,
-           stride);
-      gemm(Op::plain, Op::transposed, count, seen, width, Real(1), dout, dim, qkv + at.v, stride, Real(0), dscores, window_);
+      gemm(Op::transposed, Op::plain, seen, width, count, Real(1), weights, window_, dout, dim, Real(1),
+           dqkv_.data() + at.v, stride);
+      gemm(Op::plain, Op::transposed, count, seen, width, Real(1), dout, dim, qkv + at.v, stride, Real(0), dscores,
+           window_);
       for (int r = 0; r < count; ++r) {
         const Real* p = weights + static_cast<std::ptrdiff_t>(r) * window_;
         Real* d = dscores + static_cast<std::ptrdiff_t>(r) * window_;
@@ -77,8 +78,8 @@ void Network<Real>::attend_backward(const Saved& saved, const Real* dmixed, int 
       }
       gemm(Op::plain, Op::plain, count, width, seen, Real(1), dscores, window_, qkv + at.k, stride, Real(0),
            dqkv_.data() + row * stride + at.q, stride);
-      gemm(Op::transposed, Op::plain, seen, width, count, Real(1), dscores, window_, qkv + row * stride + at.q, stride, Real(1),
-           dqkv_.data() + at.k, stride);
+      gemm(Op::transposed, Op::plain, seen, width, count, Real(1), dscores, window_, qkv + row * stride + at.q, stride,
+           Real(1), dqkv_.data() + at.k, stride);
     }
   }
 }

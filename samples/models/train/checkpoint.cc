@@ -33,7 +33,8 @@ Status save_checkpoint(const std::string& path, int step, const std::vector<floa
   out.close();
   std::error_code error;
   if (out) std::filesystem::rename(part, path, error);
-  if (!out || error) return fail(ErrorKind::environment, "cannot write the checkpoint " + path + ": check space and permission");
+  if (!out || error)
+    return fail(ErrorKind::environment, "cannot write the checkpoint " + path + ": check space and permission");
   return {};
 }
 

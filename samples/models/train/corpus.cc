@@ -56,7 +56,8 @@ Result<Corpus> parse_corpus(std::string_view bible_output) {
 Result<std::string> read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::ostringstream text;
-  if (!in || !(text << in.rdbuf())) return fail(ErrorKind::environment, "cannot read " + path + ": give a readable, non-empty file");
+  if (!in || !(text << in.rdbuf()))
+    return fail(ErrorKind::environment, "cannot read " + path + ": give a readable, non-empty file");
   return std::move(text).str();
 }
 

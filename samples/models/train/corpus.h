@@ -1,4 +1,5 @@
-// The text models are trained on: the output of Debian's `bible -f`, one verse a line behind a reference such as "Ge1:1 ".
+// The text models are trained on: the output of Debian's `bible -f`, one verse a line behind a reference such as "Ge1:1
+// ".
 #pragma once
 
 #include <string>

@@ -45,10 +45,11 @@ void Decoder::attend(std::size_t layer, int rows) {
     for (int h = 0; h < shape.heads; ++h) {
       const int column = h / (shape.heads / shape.kv_heads) * width;
       const float* q = row + h * width;
-      cblas_sgemv(CblasRowMajor, CblasNoTrans, seen, width, scale, keys_[layer].data() + column, kv_dim, q, 1, 0.0f, scores.data(), 1);
+      cblas_sgemv(CblasRowMajor, CblasNoTrans, seen, width, scale, keys_[layer].data() + column, kv_dim, q, 1, 0.0f,
+                  scores.data(), 1);
       causal_softmax(scores.data(), seen, 1, seen - 1, seen);
-      cblas_sgemv(CblasRowMajor, CblasTrans, seen, width, 1.0f, values_[layer].data() + column, kv_dim, scores.data(), 1, 0.0f,
-                  mixed_.data() + static_cast<std::ptrdiff_t>(r) * shape.dim + h * width, 1);
+      cblas_sgemv(CblasRowMajor, CblasTrans, seen, width, 1.0f, values_[layer].data() + column, kv_dim, scores.data(),
+                  1, 0.0f, mixed_.data() + static_cast<std::ptrdiff_t>(r) * shape.dim + h * width, 1);
     }
   }
 }
@@ -81,31 +82,49 @@ std::span<const float> Decoder::append(std::span<const Token> tokens) {
   return logits_;
 }
 
-std::vector<double> distribution(std::span<const float> logits, double temperature) {
-  const double highest = static_cast<double>(*std::max_element(logits.begin(), logits.end()));
-  std::vector<double> p;
-  double sum = 0;
-  for (const float logit : logits) {
-    p.push_back(std::exp((static_cast<double>(logit) - highest) / temperature));
-    sum += p.back();
+namespace {
+
+// exp((logit - highest) / temperature) of every token, and their sum.
+double unnormalised(std::span<const float> logits, double temperature, std::vector<float>& weights) {
+  const float highest = *std::max_element(logits.begin(), logits.end());
+  const auto scale = static_cast<float>(1.0 / temperature);
+  weights.resize(logits.size());
+  float sum = 0;
+  for (std::size_t i = 0; i < logits.size(); ++i) {
+    weights[i] = std::exp((logits[i] - highest) * scale);
+    sum += weights[i];
   }
-  for (double& x : p) x /= sum;
-  return p;
+  return static_cast<double>(sum);
 }
 
-std::vector<Token> generate(Decoder& decoder, const std::vector<Token>& prompt, int count, double temperature, std::mt19937_64& random) {
-  std::vector<Token> out;
+}  // namespace
+
+double probability(std::span<const float> logits, Token token, double temperature) {
+  std::vector<float> weights;
+  const double sum = unnormalised(logits, temperature, weights);
+  return static_cast<double>(weights[token]) / sum;
+}
+
+Generated generate(Decoder& decoder, const std::vector<Token>& prompt, int count, double temperature,
+                   std::mt19937_64& random) {
+  Generated out;
+  std::vector<float> weights;
   decoder.reset();
   std::span<const float> logits = decoder.append(prompt);
   while (true) {
     if (temperature > 0) {
-      const std::vector<double> p = distribution(logits, temperature);
-      out.push_back(static_cast<Token>(std::discrete_distribution<int>(p.begin(), p.end())(random)));
+      const double sum = unnormalised(logits, temperature, weights);
+      double left = std::uniform_real_distribution<double>(0, sum)(random);
+      std::size_t token = 0;
+      while (token + 1 < weights.size() && (left -= static_cast<double>(weights[token])) >= 0) ++token;
+      out.tokens.push_back(static_cast<Token>(token));
+      out.probabilities.push_back(static_cast<double>(weights[token]) / sum);
     } else {
-      out.push_back(static_cast<Token>(std::max_element(logits.begin(), logits.end()) - logits.begin()));
+      out.tokens.push_back(static_cast<Token>(std::max_element(logits.begin(), logits.end()) - logits.begin()));
+      out.probabilities.push_back(1);
     }
-    if (static_cast<int>(out.size()) == count) return out;
-    logits = decoder.append(std::span(out).last(1));
+    if (static_cast<int>(out.tokens.size()) == count) return out;
+    logits = decoder.append(std::span(out.tokens).last(1));
   }
 }
 

@@ -31,10 +31,16 @@ class Decoder {
   std::vector<float> stream_, normed_, rms_, qkv_, mixed_, gate_up_, activated_, logits_;
 };
 
-// Softmax of the logits at a temperature above 0.
-std::vector<double> distribution(std::span<const float> logits, double temperature);
+struct Generated {
+  std::vector<Token> tokens;
+  std::vector<double> probabilities;  // of each token at the temperature; 1 for greedy
+};
+
+// The probability of a token at a temperature above 0.
+double probability(std::span<const float> logits, Token token, double temperature);
 
 // Continues the prompt by `count` tokens: the most likely one at temperature 0 (ties: lowest id), else sampled.
-std::vector<Token> generate(Decoder& decoder, const std::vector<Token>& prompt, int count, double temperature, std::mt19937_64& random);
+Generated generate(Decoder& decoder, const std::vector<Token>& prompt, int count, double temperature,
+                   std::mt19937_64& random);
 
 }  // namespace dmprof::train

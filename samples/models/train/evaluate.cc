@@ -8,8 +8,8 @@
 
 namespace dmprof::train {
 
-double evaluate(const Shape& shape, const std::vector<float>& parameters, const std::vector<Token>& stream, int max_windows,
-                int threads) {
+double evaluate(const Shape& shape, const std::vector<float>& parameters, const std::vector<Token>& stream,
+                int max_windows, int threads) {
   const auto context = static_cast<std::size_t>(shape.context);
   const auto available = (stream.size() - 1) / context;
   const auto used = std::min(available, static_cast<std::size_t>(max_windows));
@@ -39,7 +39,8 @@ std::vector<std::pair<int, double>> loss_by_position(const Shape& shape, const s
   for (std::size_t w = 0; w < windows; ++w) {
     network.forward(parameters.data(), std::span(stream).subspan(w * size, size));
     for (auto& [first, mean] : losses) {
-      const auto targets = std::span(stream).subspan(w * size + static_cast<std::size_t>(first) + 1, static_cast<std::size_t>(bucket));
+      const auto targets =
+          std::span(stream).subspan(w * size + static_cast<std::size_t>(first) + 1, static_cast<std::size_t>(bucket));
       const float* logits = network.logits() + static_cast<std::ptrdiff_t>(first) * shape.vocab;
       mean += cross_entropy_only(logits, shape.vocab, targets) / static_cast<double>(windows);
     }

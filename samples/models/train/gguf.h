@@ -1,5 +1,6 @@
-// Reads and writes the trained models as GGUF version 3, in the form llama.cpp loads: architecture "llama", matrices in F32 or
-// Q8_0, norms in F32, output tied to the embedding, tokenizer "gpt2". The reader takes only what the writer makes.
+// Reads and writes the trained models as GGUF version 3, in the form llama.cpp loads: architecture "llama", matrices in
+// F32 or Q8_0, norms in F32, output tied to the embedding, tokenizer "gpt2". The reader takes only what the writer
+// makes.
 #pragma once
 
 #include <string>

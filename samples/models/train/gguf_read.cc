@@ -14,7 +14,8 @@ namespace {
 using gguf::TensorType;
 using gguf::Type;
 
-// Takes values off the front of the file; once something does not fit, ok() is false and every further value is zero or empty.
+// Takes values off the front of the file; once something does not fit, ok() is false and every further value is zero or
+// empty.
 class Cursor {
  public:
   explicit Cursor(std::string_view bytes) : bytes_(bytes) {}
@@ -57,11 +58,16 @@ struct Metadata {
 
 std::optional<double> take_number(Cursor& in, Type type) {
   switch (type) {
-    case Type::u32: return in.take<std::uint32_t>();
-    case Type::i32: return in.take<std::int32_t>();
-    case Type::f32: return in.take<float>();
-    case Type::boolean: return in.take<std::uint8_t>();
-    default: return std::nullopt;
+    case Type::u32:
+      return in.take<std::uint32_t>();
+    case Type::i32:
+      return in.take<std::int32_t>();
+    case Type::f32:
+      return in.take<float>();
+    case Type::boolean:
+      return in.take<std::uint8_t>();
+    default:
+      return std::nullopt;
   }
 }
 
@@ -119,8 +125,9 @@ std::optional<Shape> parse_shape(const Metadata& metadata) {
   shape.ffn = metadata.integer("llama.feed_forward_length");
   shape.vocab = metadata.integer("llama.vocab_size");
   shape.context = metadata.integer("llama.context_length");
-  const bool sane = shape.heads > 0 && shape.kv_heads > 0 && shape.dim > 0 && shape.dim <= 8192 && shape.layers <= 256 &&
-                    shape.ffn > 0 && shape.ffn <= 65536 && shape.vocab > 0 && shape.vocab <= 65536 && shape.context > 0;
+  const bool sane = shape.heads > 0 && shape.kv_heads > 0 && shape.dim > 0 && shape.dim <= 8192 &&
+                    shape.layers <= 256 && shape.ffn > 0 && shape.ffn <= 65536 && shape.vocab > 0 &&
+                    shape.vocab <= 65536 && shape.context > 0;
   if (!sane || shape.dim % shape.heads != 0 || shape.heads % shape.kv_heads != 0) return std::nullopt;
   return shape;
 }
@@ -134,7 +141,8 @@ void copy_tensor(std::string_view raw, TensorType type, std::size_t size, float*
     std::uint16_t half = 0;
     std::memcpy(&half, raw.data(), sizeof half);
     const float scale = from_half(half);
-    for (std::size_t j = 0; j < gguf::block_values; ++j) out[i + j] = scale * static_cast<float>(static_cast<signed char>(raw[2 + j]));
+    for (std::size_t j = 0; j < gguf::block_values; ++j)
+      out[i + j] = scale * static_cast<float>(static_cast<signed char>(raw[2 + j]));
   }
 }
 
@@ -181,17 +189,21 @@ Result<Model> read_gguf(const std::string& path) {
   if (!shape || !merges) return foreign("has another architecture or tokenizer");
   const std::vector<StoredTensor> stored = take_tensors(in, tensor_count);
   const Layout layout(*shape);
-  if (!in.ok() || stored.size() != layout.tensors.size()) return foreign("has other tensors than the architecture asks for");
+  if (!in.ok() || stored.size() != layout.tensors.size())
+    return foreign("has other tensors than the architecture asks for");
   const std::string_view data = std::string_view(*file).substr(std::min(file->size(), gguf::padded(in.position())));
   Model model{*shape, std::vector<float>(layout.total), std::move(*merges)};
   for (std::size_t i = 0; i < stored.size(); ++i) {
     const TensorSlot& slot = layout.tensors[i];
-    const bool known = stored[i].type == TensorType::f32 || (stored[i].type == TensorType::q8_0 && slot.cols % gguf::block_values == 0);
-    if (stored[i].name != slot.name || stored[i].size != slot.size() || !known) return foreign("has an unexpected tensor " + stored[i].name);
+    const bool known = stored[i].type == TensorType::f32 ||
+                       (stored[i].type == TensorType::q8_0 && slot.cols % gguf::block_values == 0);
+    if (stored[i].name != slot.name || stored[i].size != slot.size() || !known)
+      return foreign("has an unexpected tensor " + stored[i].name);
     const std::size_t bytes = stored[i].type == TensorType::f32 ? slot.size() * sizeof(float)
                                                                 : slot.size() / gguf::block_values * gguf::block_bytes;
     if (stored[i].offset > data.size() || bytes > data.size() - stored[i].offset) return foreign("is cut short");
-    copy_tensor(data.substr(stored[i].offset, bytes), stored[i].type, slot.size(), model.parameters.data() + slot.offset);
+    copy_tensor(data.substr(stored[i].offset, bytes), stored[i].type, slot.size(),
+                model.parameters.data() + slot.offset);
   }
   return model;
 }

@@ -115,7 +115,8 @@ Metadata describe(const Model& model, const ModelInfo& info, MatrixType type) {
 void put_q8_0(const float* values, std::size_t size, Buffer& out) {
   for (std::size_t first = 0; first < size; first += gguf::block_values) {
     float largest = 0;
-    for (int i = 0; i < gguf::block_values; ++i) largest = std::max(largest, std::fabs(values[first + static_cast<std::size_t>(i)]));
+    for (int i = 0; i < gguf::block_values; ++i)
+      largest = std::max(largest, std::fabs(values[first + static_cast<std::size_t>(i)]));
     const float scale = largest / 127.0f;
     out.put(to_half(scale));
     for (int i = 0; i < gguf::block_values; ++i) {
@@ -164,7 +165,8 @@ Status write_gguf(const std::string& path, const Model& model, const ModelInfo& 
   out.close();
   std::error_code error;
   if (out) std::filesystem::rename(part, path, error);
-  if (!out || error) return fail(ErrorKind::environment, "cannot write " + path + ": check that its folder exists and has space");
+  if (!out || error)
+    return fail(ErrorKind::environment, "cannot write " + path + ": check that its folder exists and has space");
   return {};
 }
 

@@ -23,8 +23,11 @@ int main(int argc, char** argv) {
   if (status) return 0;
   fmt::print(stderr, "dm-train: {}\n", status.error().message);
   switch (status.error().kind) {
-    case dmprof::ErrorKind::usage: return 2;
-    case dmprof::ErrorKind::environment: return 6;
-    default: return 4;
+    case dmprof::ErrorKind::usage:
+      return 2;
+    case dmprof::ErrorKind::environment:
+      return 6;
+    default:
+      return 4;
   }
 }

@@ -25,7 +25,8 @@ std::vector<std::string> held_out_prompts(Tokenizer& tokenizer, const Corpus& co
   for (const std::string& chapter : corpus.held_out) text += chapter;
   std::vector<std::string> prompts;
   for (int i = 0; i < count; ++i) {
-    const std::size_t start = text.find('\n', text.size() / static_cast<std::size_t>(count + 1) * static_cast<std::size_t>(i));
+    const std::size_t start =
+        text.find('\n', text.size() / static_cast<std::size_t>(count + 1) * static_cast<std::size_t>(i));
     const std::size_t verse = text.find_first_not_of('\n', start);
     if (verse == std::string::npos) break;
     std::vector<Token> tokens = tokenizer.encode(std::string_view(text).substr(verse, 64 * prompt_tokens));
@@ -67,27 +68,27 @@ Status evaluate_model(const MeasureFlags& flags) {
 }
 
 struct Sequence {
-  std::vector<Token> prompt, text;
+  std::vector<Token> prompt;
+  Generated text;
   AcceptanceTrace trace;
 };
 
 // Generates the target's text and the acceptance of the draft along it.
-void trace_sequence(Sequence& sequence, Decoder& target, Decoder& draft, const MeasureFlags& flags, std::mt19937_64& random) {
+void trace_sequence(Sequence& sequence, Decoder& target, Decoder& draft, const MeasureFlags& flags,
+                    std::mt19937_64& random) {
   sequence.text = generate(target, sequence.prompt, flags.tokens, flags.temperature, random);
-  target.reset();
   draft.reset();
   std::span<const Token> next = sequence.prompt;
-  for (std::size_t i = 0; i < sequence.text.size(); ++i) {
-    const std::span<const float> from_draft = draft.append(next);
-    const Token token = sequence.text[i];
+  for (std::size_t i = 0; i < sequence.text.tokens.size(); ++i) {
+    const std::span<const float> logits = draft.append(next);
+    const Token token = sequence.text.tokens[i];
     if (flags.temperature > 0) {
-      const double p = distribution(target.append(next), flags.temperature)[token];
-      const double q = distribution(from_draft, flags.temperature)[token];
-      sequence.trace.push_back(std::min(1.0, q / p));
+      sequence.trace.push_back(
+          std::min(1.0, probability(logits, token, flags.temperature) / sequence.text.probabilities[i]));
     } else {
-      sequence.trace.push_back(std::max_element(from_draft.begin(), from_draft.end()) - from_draft.begin() == token ? 1.0 : 0.0);
+      sequence.trace.push_back(std::max_element(logits.begin(), logits.end()) - logits.begin() == token ? 1.0 : 0.0);
     }
-    next = std::span(sequence.text).subspan(i, 1);
+    next = std::span(sequence.text.tokens).subspan(i, 1);
   }
 }
 
@@ -98,10 +99,12 @@ void report(const std::vector<Sequence>& sequences, std::size_t length) {
   for (const Sequence& sequence : sequences) {
     traces.push_back(sequence.trace);
     by_sequence.push_back(speculate({sequence.trace}, 8, length).mean());
-    loops += ends_in_loop(sequence.text, length) ? 1 : 0;
+    loops += ends_in_loop(sequence.text.tokens, length) ? 1 : 0;
   }
   std::sort(by_sequence.begin(), by_sequence.end());
-  auto quantile = [&](double share) { return by_sequence[static_cast<std::size_t>(share * static_cast<double>(by_sequence.size() - 1))]; };
+  auto quantile = [&](double share) {
+    return by_sequence[static_cast<std::size_t>(share * static_cast<double>(by_sequence.size() - 1))];
+  };
   const AcceptanceTotals eight = speculate(traces, 8, length);
   fmt::print("{} tokens: mean {:.3f}, by position", length, eight.mean());
   for (std::size_t i = 0; i < 8; ++i) fmt::print(" {:.3f}", eight.conditional(i));
@@ -118,8 +121,10 @@ Status measure_acceptance(const MeasureFlags& flags) {
   if (!target) return tl::unexpected(target.error());
   auto draft = read_gguf(flags.draft);
   if (!draft) return tl::unexpected(draft.error());
-  if (target->merges != draft->merges) return fail(ErrorKind::usage, "target and draft have different tokenizers: give a pair trained together");
-  if (flags.prompts < 1 || flags.tokens < 1 || flags.threads < 1) return fail(ErrorKind::usage, "--prompts, --tokens and --threads must be positive");
+  if (target->merges != draft->merges)
+    return fail(ErrorKind::usage, "target and draft have different tokenizers: give a pair trained together");
+  if (flags.prompts < 1 || flags.tokens < 1 || flags.threads < 1)
+    return fail(ErrorKind::usage, "--prompts, --tokens and --threads must be positive");
   Tokenizer tokenizer(target->merges);
   std::vector<Sequence> sequences;
   for (const std::string& prompt : held_out_prompts(tokenizer, *corpus, flags.prompts)) {
@@ -131,7 +136,8 @@ Status measure_acceptance(const MeasureFlags& flags) {
       const int positions = 4 * prompt_tokens + flags.tokens;
       Decoder from_target(*target, positions);
       Decoder from_draft(*draft, positions);
-      for (std::size_t i = static_cast<std::size_t>(t); i < sequences.size(); i += static_cast<std::size_t>(flags.threads)) {
+      for (std::size_t i = static_cast<std::size_t>(t); i < sequences.size();
+           i += static_cast<std::size_t>(flags.threads)) {
         std::mt19937_64 random(flags.seed * 1000003ull + i);
         trace_sequence(sequences[i], from_target, from_draft, flags, random);
       }
@@ -152,11 +158,14 @@ Status write_prompts(const MeasureFlags& flags) {
   std::ofstream out(flags.output, std::ios::trunc);
   int id = 0;
   for (const std::string& prompt : held_out_prompts(tokenizer, *corpus, flags.prompts)) {
-    const nlohmann::ordered_json line = {{"id", fmt::format("held-out-{:02}", ++id)}, {"prompt", prompt}, {"max_tokens", flags.tokens}};
+    const nlohmann::ordered_json line = {
+        {"id", fmt::format("held-out-{:02}", ++id)}, {"prompt", prompt}, {"max_tokens", flags.tokens}};
     out << line.dump() << '\n';
   }
   out.close();
-  if (!out) return fail(ErrorKind::environment, "cannot write " + flags.output + ": check that its folder exists and has space");
+  if (!out)
+    return fail(ErrorKind::environment,
+                "cannot write " + flags.output + ": check that its folder exists and has space");
   return {};
 }
 

@@ -27,7 +27,11 @@ void linear_backward(const Real* x, const Real* w, const Real* dy, int rows, int
 
 template <class Real>
 Network<Real>::Network(const Shape& shape, int window)
-    : shape_(shape), layout_(shape), rope_(shape, window), window_(window), saved_(static_cast<std::size_t>(shape.layers)) {
+    : shape_(shape),
+      layout_(shape),
+      rope_(shape, window),
+      window_(window),
+      saved_(static_cast<std::size_t>(shape.layers)) {
   const std::size_t stream = area(window, shape.dim);
   for (Saved& s : saved_) {
     for (auto* v : {&s.input, &s.normed, &s.mixed, &s.middle, &s.ffn_normed}) v->resize(stream);
@@ -89,8 +93,8 @@ void Network<Real>::backward(const Real* parameters, std::span<const Token> toke
   for (std::size_t l = saved_.size(); l-- > 0;) {
     const Saved& s = saved_[l];
     const LayerOffsets& at = layout_.layers[l];
-    linear_backward(s.activated.data(), parameters + at.down, dstream_.data(), rows, shape_.ffn, dim, dactivated_.data(),
-                    gradients + at.down);
+    linear_backward(s.activated.data(), parameters + at.down, dstream_.data(), rows, shape_.ffn, dim,
+                    dactivated_.data(), gradients + at.down);
     swiglu_backward(s.gate_up.data(), dactivated_.data(), rows, shape_.ffn, dgate_up_.data());
     linear_backward(s.ffn_normed.data(), parameters + at.gate_up, dgate_up_.data(), rows, dim, 2 * shape_.ffn,
                     dnormed_.data(), gradients + at.gate_up);

@@ -1,5 +1,5 @@
-// Forward and backward pass of one window of tokens. Weights and gradients are the caller's flat arrays (see Layout), so that
-// several networks, one a thread, share weights and sum gradients. A Network is used by one thread at a time.
+// Forward and backward pass of one window of tokens. Weights and gradients are the caller's flat arrays (see Layout),
+// so that several networks, one a thread, share weights and sum gradients. A Network is used by one thread at a time.
 #pragma once
 
 #include <cstdint>

@@ -17,8 +17,8 @@ void rms_norm(const Real* x, const Real* weight, int rows, int dim, Real eps, Re
 }
 
 template <class Real>
-void rms_norm_backward(const Real* x, const Real* weight, const Real* inverse_rms, const Real* dy, int rows, int dim, Real* dx,
-                       Real* dweight) {
+void rms_norm_backward(const Real* x, const Real* weight, const Real* inverse_rms, const Real* dy, int rows, int dim,
+                       Real* dx, Real* dweight) {
   for (int r = 0; r < rows; ++r, x += dim, dy += dim, dx += dim) {
     const Real scale = inverse_rms[r];
     Real dot = 0;
@@ -46,8 +46,10 @@ template <class Real>
 void rope(const RopeTable<Real>& table, Real* x, int stride, int rows, int first_position, int heads, int direction) {
   const int pairs = table.pairs;
   for (int r = 0; r < rows; ++r, x += stride) {
-    const Real* cosine = table.cosine.data() + static_cast<std::size_t>(first_position + r) * static_cast<std::size_t>(pairs);
-    const Real* sine = table.sine.data() + static_cast<std::size_t>(first_position + r) * static_cast<std::size_t>(pairs);
+    const Real* cosine =
+        table.cosine.data() + static_cast<std::size_t>(first_position + r) * static_cast<std::size_t>(pairs);
+    const Real* sine =
+        table.sine.data() + static_cast<std::size_t>(first_position + r) * static_cast<std::size_t>(pairs);
     for (int h = 0; h < heads; ++h) {
       Real* head = x + h * 2 * pairs;
       for (int i = 0; i < pairs; ++i) {
@@ -101,13 +103,13 @@ void causal_softmax(Real* scores, int stride, int rows, int first_row, int colum
   }
 }
 
-#define DMPROF_INSTANTIATE(Real)                                                                                \
-  template void rms_norm(const Real*, const Real*, int, int, Real, Real*, Real*);                               \
-  template void rms_norm_backward(const Real*, const Real*, const Real*, const Real*, int, int, Real*, Real*);  \
-  template struct RopeTable<Real>;                                                                              \
-  template void rope(const RopeTable<Real>&, Real*, int, int, int, int, int);                                   \
-  template void swiglu(const Real*, int, int, Real*);                                                           \
-  template void swiglu_backward(const Real*, const Real*, int, int, Real*);                                     \
+#define DMPROF_INSTANTIATE(Real)                                                                               \
+  template void rms_norm(const Real*, const Real*, int, int, Real, Real*, Real*);                              \
+  template void rms_norm_backward(const Real*, const Real*, const Real*, const Real*, int, int, Real*, Real*); \
+  template struct RopeTable<Real>;                                                                             \
+  template void rope(const RopeTable<Real>&, Real*, int, int, int, int, int);                                  \
+  template void swiglu(const Real*, int, int, Real*);                                                          \
+  template void swiglu_backward(const Real*, const Real*, int, int, Real*);                                    \
   template void causal_softmax(Real*, int, int, int, int);
 DMPROF_INSTANTIATE(float)
 DMPROF_INSTANTIATE(double)

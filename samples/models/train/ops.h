@@ -13,8 +13,8 @@ void rms_norm(const Real* x, const Real* weight, int rows, int dim, Real eps, Re
 
 // Adds d(loss)/dx to dx and d(loss)/dweight to dweight.
 template <class Real>
-void rms_norm_backward(const Real* x, const Real* weight, const Real* inverse_rms, const Real* dy, int rows, int dim, Real* dx,
-                       Real* dweight);
+void rms_norm_backward(const Real* x, const Real* weight, const Real* inverse_rms, const Real* dy, int rows, int dim,
+                       Real* dx, Real* dweight);
 
 // Cosines and sines of the rotary embedding, [position][head_dim / 2] each.
 template <class Real>
@@ -34,7 +34,8 @@ void swiglu(const Real* gate_up, int rows, int ffn, Real* out);
 template <class Real>
 void swiglu_backward(const Real* gate_up, const Real* dout, int rows, int ffn, Real* dgate_up);
 
-// Causal softmax of a block of score rows in place: row r keeps columns 0..first_row + r, the rest up to `columns` becomes 0.
+// Causal softmax of a block of score rows in place: row r keeps columns 0..first_row + r, the rest up to `columns`
+// becomes 0.
 template <class Real>
 void causal_softmax(Real* scores, int stride, int rows, int first_row, int columns);
 

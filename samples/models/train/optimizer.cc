@@ -12,11 +12,13 @@ constexpr float epsilon = 1e-8f;
 constexpr float weight_decay = 0.1f;
 }  // namespace
 
-float Schedule::rate(int step) const {
+double Schedule::progress(int step) const {
+  return std::clamp(static_cast<double>(step - warmup) / std::max(1, steps - warmup), 0.0, 1.0);
+}
+
+float Schedule::rate(int step, double progress) const {
   if (step < warmup) return peak * static_cast<float>(step + 1) / static_cast<float>(warmup);
-  const double progress = static_cast<double>(step - warmup) / std::max(1, steps - warmup);
-  const double cosine = 0.5 * (1.0 + std::cos(std::numbers::pi * std::min(1.0, progress)));
-  return peak * static_cast<float>(0.05 + 0.95 * cosine);
+  return peak * static_cast<float>(0.05 + 0.95 * 0.5 * (1.0 + std::cos(std::numbers::pi * progress)));
 }
 
 AdamW::AdamW(const Layout& layout) : mean(layout.total), square(layout.total), decay_(layout.total, weight_decay) {
@@ -25,8 +27,8 @@ AdamW::AdamW(const Layout& layout) : mean(layout.total), square(layout.total), d
   }
 }
 
-void AdamW::update(std::size_t begin, std::size_t end, int step, float rate, float gradient_scale, const float* gradients,
-                   float* parameters) {
+void AdamW::update(std::size_t begin, std::size_t end, int step, float rate, float gradient_scale,
+                   const float* gradients, float* parameters) {
   const float unbias_1 = 1.0f / (1.0f - std::pow(beta_1, static_cast<float>(step + 1)));
   const float unbias_2 = 1.0f / (1.0f - std::pow(beta_2, static_cast<float>(step + 1)));
   for (std::size_t i = begin; i < end; ++i) {

@@ -12,8 +12,10 @@ struct Schedule {
   float peak = 3e-3f;
   int warmup = 200;
   int steps = 1000;
-  // Linear to the peak, then a cosine down to 5 % of it at the last step. Steps count from 0.
-  float rate(int step) const;
+  // Share of the decay that is behind at a step: 0 until the warm-up ends, 1 at the last step. Steps count from 0.
+  double progress(int step) const;
+  // Linear to the peak during warm-up, then a cosine over the progress down to 5 % of it.
+  float rate(int step, double progress) const;
 };
 
 class AdamW {

@@ -33,7 +33,8 @@ struct TensorSlot {
   std::size_t size() const { return static_cast<std::size_t>(rows == 0 ? 1 : rows) * static_cast<std::size_t>(cols); }
 };
 
-// Offsets of one layer. Query, key and value matrices are adjacent, and so are gate and up: one product computes each group.
+// Offsets of one layer. Query, key and value matrices are adjacent, and so are gate and up: one product computes each
+// group.
 struct LayerOffsets {
   std::size_t attn_norm, qkv, attn_out, ffn_norm, gate_up, down;
 };
@@ -47,7 +48,8 @@ struct Layout {
   std::size_t total = 0;
 };
 
-// Random starting weights: embeddings .02, matrices .5/sqrt(fan-in), the two that write to the residual stream / sqrt(2 layers).
+// Random starting weights: embeddings .02, matrices .5/sqrt(fan-in), the two that write to the residual stream / sqrt(2
+// layers).
 void initialise(const Shape& shape, const Layout& layout, unsigned seed, float* parameters);
 
 }  // namespace dmprof::train

@@ -54,7 +54,8 @@ Status Teacher::compute(const std::string& path, const Shape& target, const std:
   }
   for (std::thread& worker : workers) worker.join();
   if (::close(file) != 0 || !good || std::rename(part.c_str(), path.c_str()) != 0) {
-    return fail(ErrorKind::environment, "cannot write " + path + ": it takes 1 MiB a window of 512 tokens, check the space");
+    return fail(ErrorKind::environment,
+                "cannot write " + path + ": it takes 1 MiB a window of 512 tokens, check the space");
   }
   return {};
 }
@@ -71,15 +72,18 @@ Result<Teacher> Teacher::open(const std::string& path, int context, int vocab) {
   if (file >= 0) ::close(file);
   if (!readable) return fail(ErrorKind::environment, "cannot read " + path + ": make it with `dm-train teacher`");
   if (!whole) return fail(ErrorKind::bad_input, path + " holds no whole windows: make it with `dm-train teacher`");
-  if (mapped == MAP_FAILED) return fail(ErrorKind::environment, "cannot map " + path + " into memory: free some address space");
-  return Teacher(static_cast<const std::uint16_t*>(mapped), size / sizeof(std::uint16_t) / window_values, window_values);
+  if (mapped == MAP_FAILED)
+    return fail(ErrorKind::environment, "cannot map " + path + " into memory: free some address space");
+  return Teacher(static_cast<const std::uint16_t*>(mapped), size / sizeof(std::uint16_t) / window_values,
+                 window_values);
 }
 
 Teacher::Teacher(Teacher&& other) noexcept
     : mapped_(std::exchange(other.mapped_, nullptr)), windows_(other.windows_), window_values_(other.window_values_) {}
 
 Teacher::~Teacher() {
-  if (mapped_ != nullptr) ::munmap(const_cast<std::uint16_t*>(mapped_), windows_ * window_values_ * sizeof(std::uint16_t));
+  if (mapped_ != nullptr)
+    ::munmap(const_cast<std::uint16_t*>(mapped_), windows_ * window_values_ * sizeof(std::uint16_t));
 }
 
 }  // namespace dmprof::train

@@ -1,6 +1,6 @@
-// The target's next-token distributions over the training text, computed once into a file and mapped from there: the drafts learn
-// from them for several epochs, side by side.
-// File: windows x context x vocab probabilities in IEEE half precision, nothing else.
+// The target's next-token distributions over the training text, computed once into a file and mapped from there: the
+// drafts learn from them for several epochs, side by side. File: windows x context x vocab probabilities in IEEE half
+// precision, nothing else.
 #pragma once
 
 #include <cstdint>

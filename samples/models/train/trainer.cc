@@ -15,7 +15,8 @@
 namespace dmprof::train {
 namespace {
 
-// The order in which windows are visited: a pure function of seed and position, so that a resumed run continues the same order.
+// The order in which windows are visited: a pure function of seed and position, so that a resumed run continues the
+// same order.
 class Order {
  public:
   Order(std::size_t stream_size, int context, const Teacher* teacher, unsigned seed)
@@ -66,10 +67,12 @@ Status train(const Shape& shape, const std::vector<Token>& stream, const Teacher
              std::vector<float>& parameters, const std::function<void(const Progress&)>& report) {
   const auto context = static_cast<std::size_t>(shape.context);
   if (teacher != nullptr && teacher->windows() * context > stream.size()) {
-    return fail(ErrorKind::bad_input, "the teacher's file covers more text than there is: make it from the same corpus");
+    return fail(ErrorKind::bad_input,
+                "the teacher's file covers more text than there is: make it from the same corpus");
   }
   if (stream.size() < 3 * context) {
-    return fail(ErrorKind::bad_input, "the text has only " + std::to_string(stream.size()) + " tokens: give at least three windows");
+    return fail(ErrorKind::bad_input,
+                "the text has only " + std::to_string(stream.size()) + " tokens: give at least three windows");
   }
   const Layout layout(shape);
   AdamW adam(layout);
@@ -89,12 +92,22 @@ Status train(const Shape& shape, const std::vector<Token>& stream, const Teacher
   int reported = first_step;
   int step = first_step;
   Status saved;
+  bool done = step >= options.schedule.steps;
+  const double first_progress = options.schedule.progress(first_step);
+  double progress = first_progress;
   // Runs once a step while every thread waits, after the update.
   auto finish_step = [&]() noexcept {
     for (auto& worker : workers) loss += worker->loss / threads;
     ++step;
-    if (step % options.report_every == 0 || step == options.schedule.steps) {
-      const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    progress = options.schedule.progress(step);
+    done = step >= options.schedule.steps;
+    if (options.minutes > 0) {
+      const double spent = seconds.count() / (60 * options.minutes);
+      progress = first_progress + (1 - first_progress) * std::min(1.0, spent);
+      done = spent >= 1;
+    }
+    if (step % options.report_every == 0 || done) {
       const double tokens = static_cast<double>(step - first_step) * options.windows_per_step * shape.context;
       report(Progress{step, loss / (step - reported), tokens / seconds.count()});
       loss = 0;
@@ -114,7 +127,7 @@ Status train(const Shape& shape, const std::vector<Token>& stream, const Teacher
     const std::size_t begin = layout.total * static_cast<std::size_t>(t) / static_cast<std::size_t>(threads);
     const std::size_t end = layout.total * static_cast<std::size_t>(t + 1) / static_cast<std::size_t>(threads);
     const float weight = 1.0f / static_cast<float>(options.windows_per_step);
-    for (int at = first_step; at < options.schedule.steps && saved; ++at) {
+    for (int at = first_step; !done && saved; ++at) {
       std::fill(self.gradients.begin(), self.gradients.end(), 0.0f);
       self.loss = 0;
       for (int i = 0; i < share; ++i) {
@@ -125,11 +138,11 @@ Status train(const Shape& shape, const std::vector<Token>& stream, const Teacher
                        first);
         const auto input = std::span(stream).subspan(first, context);
         self.network.forward(parameters.data(), input);
-        const double window_loss =
-            teacher != nullptr
-                ? distillation(self.network.logits(), shape.vocab, shape.context,
-                               teacher->distributions(window), weight)
-                : cross_entropy(self.network.logits(), shape.vocab, std::span(stream).subspan(first + 1, context), weight);
+        const double window_loss = teacher != nullptr
+                                       ? distillation(self.network.logits(), shape.vocab, shape.context,
+                                                      teacher->distributions(window), weight)
+                                       : cross_entropy(self.network.logits(), shape.vocab,
+                                                       std::span(stream).subspan(first + 1, context), weight);
         self.loss += window_loss / share;
         self.network.backward(parameters.data(), input, self.gradients.data());
       }
@@ -148,7 +161,7 @@ Status train(const Shape& shape, const std::vector<Token>& stream, const Teacher
       for (auto& worker : workers) norm += worker->squares;
       norm = std::sqrt(norm);
       const float scale = norm > 1.0 ? static_cast<float>(1.0 / norm) : 1.0f;
-      adam.update(begin, end, at, options.schedule.rate(at), scale, sum, parameters.data());
+      adam.update(begin, end, at, options.schedule.rate(at, progress), scale, sum, parameters.data());
       updated.arrive_and_wait();
     }
   };

@@ -16,10 +16,11 @@ struct TrainOptions {
   Schedule schedule;
   int threads = 2;
   int windows_per_step = 2;  // a multiple of threads
+  double minutes = 0;        // above 0: the decay follows the clock and ends then, whatever the number of steps
   unsigned seed = 1;
-  std::string checkpoint;       // empty: none is kept
-  int checkpoint_every = 200;   // steps
-  int report_every = 50;        // steps
+  std::string checkpoint;     // empty: none is kept
+  int checkpoint_every = 25;  // steps
+  int report_every = 50;      // steps
 };
 
 struct Progress {
@@ -28,8 +29,9 @@ struct Progress {
   double tokens_per_second = 0;  // since this process began training
 };
 
-// Trains in place and returns when the schedule ends. With a teacher the loss is distillation over the teacher's own windows,
-// else next-token cross entropy over windows at a random offset each epoch. Goes on from options.checkpoint when it exists.
+// Trains in place and returns when the schedule ends. With a teacher the loss is distillation over the teacher's own
+// windows, else next-token cross entropy over windows at a random offset each epoch. Goes on from options.checkpoint
+// when it exists.
 Status train(const Shape& shape, const std::vector<Token>& stream, const Teacher* teacher, const TrainOptions& options,
              std::vector<float>& parameters, const std::function<void(const Progress&)>& report);
 

@@ -24,7 +24,8 @@ TEST(Acceptance, equal_chances_give_the_geometric_sum) {
   for (std::size_t i = 0; i < 3; ++i) EXPECT_NEAR(totals.conditional(i), 0.75, 1e-9);
 }
 
-// Accepted places are 1, 1, 0, 1, 1, 1. With two proposals: places 0 and 1 accepted and one more from the target; then 3, 4, 5 likewise.
+// Accepted places are 1, 1, 0, 1, 1, 1. With two proposals: places 0 and 1 accepted and one more from the target; then
+// 3, 4, 5 likewise.
 TEST(Acceptance, walks_the_steps_that_a_greedy_engine_takes) {
   const AcceptanceTrace trace = {1, 1, 0, 1, 1, 1};
   EXPECT_DOUBLE_EQ(speculate({trace}, 2, 6).steps, 2.0);

@@ -46,7 +46,8 @@ TEST_F(GgufFile, q8_0_comes_back_within_half_a_step_of_each_block) {
     float largest = 0;
     for (std::size_t i = 0; i < 32; ++i) largest = std::max(largest, std::fabs(model_.parameters[block + i]));
     // Half a step, plus the scale's own rounding to half precision times up to 127 steps.
-    for (std::size_t i = 0; i < 32; ++i) EXPECT_NEAR(read->parameters[block + i], model_.parameters[block + i], largest / 127 * 0.6f);
+    for (std::size_t i = 0; i < 32; ++i)
+      EXPECT_NEAR(read->parameters[block + i], model_.parameters[block + i], largest / 127 * 0.6f);
   }
 }
 

@@ -1,4 +1,5 @@
-// The analytic gradient against central differences, in double, on a model small enough to differentiate by brute force.
+// The analytic gradient against central differences, in double, on a model small enough to differentiate by brute
+// force.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -17,7 +18,8 @@ struct TinyModel {
     std::mt19937 generator(7);
     std::normal_distribution<double> normal(0.0, 0.4);
     for (const TensorSlot& slot : network.layout().tensors) {
-      for (std::size_t i = 0; i < slot.size(); ++i) parameters[slot.offset + i] = (slot.is_norm() ? 1.0 : 0.0) + normal(generator);
+      for (std::size_t i = 0; i < slot.size(); ++i)
+        parameters[slot.offset + i] = (slot.is_norm() ? 1.0 : 0.0) + normal(generator);
     }
     for (int i = 0; i <= tokens; ++i) text.push_back(static_cast<Token>(generator() % 11));
   }

@@ -7,7 +7,8 @@
 namespace dmprof::train {
 namespace {
 
-const std::string verses = "In the beginning God created the heaven and the earth.\nAnd the earth was without form, and void;\n";
+const std::string verses =
+    "In the beginning God created the heaven and the earth.\nAnd the earth was without form, and void;\n";
 
 TEST(Tokenizer, gives_back_every_byte_value) {
   std::string all;
@@ -20,7 +21,8 @@ TEST(Tokenizer, gives_back_every_byte_value) {
 }
 
 TEST(Tokenizer, words_are_cut_as_gpt2_cuts_them) {
-  const std::vector<std::string_view> expected = {"And", " he", "'s", " 12", " men", ";", "  ", " go", "\n", "\n", "Go"};
+  const std::vector<std::string_view> expected = {"And", " he", "'s", " 12", " men", ";",
+                                                  "  ",  " go", "\n", "\n",  "Go"};
   EXPECT_EQ(split_words("And he's 12 men;   go\n\nGo"), expected);
 }
 
@@ -40,7 +42,8 @@ TEST(Printable, stands_for_bytes_as_gpt2_writes_them) {
 
 TEST(Corpus, holds_out_the_tenth_of_every_twenty_chapters) {
   std::string text;
-  for (int chapter = 1; chapter <= 31; ++chapter) text += "Ge" + std::to_string(chapter) + ":1 verse " + std::to_string(chapter) + "\n";
+  for (int chapter = 1; chapter <= 31; ++chapter)
+    text += "Ge" + std::to_string(chapter) + ":1 verse " + std::to_string(chapter) + "\n";
   const auto corpus = parse_corpus(text);
   ASSERT_TRUE(corpus);
   EXPECT_EQ(corpus->train.size(), 29u);
