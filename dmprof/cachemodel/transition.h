@@ -60,6 +60,8 @@ class TransitionMatrix {
   static constexpr std::size_t kMaxStates = 64;  // most probable states that are followed further
 
   explicit TransitionMatrix(TransitionOptions options = {});
+  TransitionMatrix(TransitionMatrix&&) = default;
+  TransitionMatrix& operator=(TransitionMatrix&&) = default;
 
   // Learns that `block` was accessed next and makes it the current position.
   void observe(BlockId block);
@@ -85,6 +87,8 @@ class TransitionMatrix {
   // Text form, see FORMAT.md. Loading refuses what does not parse, what exceeds the options' bounds or was learned with
   // another order (bad_input), and what cannot be opened (environment). The position starts unknown.
   Status save(const std::string& path) const;
+  // What save does with the text of write(): for an owner that must not hold its lock while a disk works.
+  static Status save_text(const std::string& path, const std::string& text);
   static Result<TransitionMatrix> load(const std::string& path, TransitionOptions options = {});
   void write(std::ostream& out) const;
   // `name` stands for the input in error messages.

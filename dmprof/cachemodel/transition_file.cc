@@ -7,6 +7,7 @@
 #include <istream>
 #include <iterator>
 #include <ostream>
+#include <sstream>
 #include <string_view>
 
 #include "dmprof/cachemodel/transition.h"
@@ -58,9 +59,15 @@ void TransitionMatrix::write(std::ostream& out) const {
 }
 
 Status TransitionMatrix::save(const std::string& path) const {
+  std::ostringstream text;
+  write(text);
+  return save_text(path, text.str());
+}
+
+Status TransitionMatrix::save_text(const std::string& path, const std::string& text) {
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
   if (!out) return fail(ErrorKind::environment, fmt::format("{}: cannot be written; choose a writable path", path));
-  write(out);
+  out << text;
   out.close();
   if (!out) return fail(ErrorKind::environment, fmt::format("{}: writing failed; is the disk full?", path));
   return {};

@@ -33,6 +33,11 @@ struct Extent {
   std::uint64_t bytes = 0;   // above 0
 };
 
+struct ReadResult {
+  std::size_t offset = 0;   // where in the buffer the extent begins
+  std::uint64_t moved = 0;  // bytes read, alignment included
+};
+
 // Buffers start at a multiple of this and their size is one; O_DIRECT asks for it.
 inline constexpr std::size_t kBufferAlignment = 4096;
 
@@ -43,8 +48,8 @@ class BackingStore {
 
   // Size of the buffer that read() needs: a multiple of kBufferAlignment, at least the extent's bytes.
   virtual std::uint64_t buffer_bytes(Extent extent) const = 0;
-  // Reads the extent; returns where in the buffer it begins. environment when it cannot be read.
-  virtual dmprof::Result<std::size_t> read(Extent extent, std::byte* buffer) = 0;
+  // environment when it cannot be read.
+  virtual dmprof::Result<ReadResult> read(Extent extent, std::byte* buffer) = 0;
   // For people: "file, O_DIRECT", "file, buffered (this file system refuses O_DIRECT)", "memory".
   virtual std::string describe() const = 0;
 };

@@ -1,9 +1,10 @@
 // What the streaming mode tells whoever records it. The fields mirror the block events of a recording (dmprof/event/event.h),
 // enumerators have the same numbers; block ids are those of the streamer (target and draft in one space).
 //
-// Callbacks come from the thread that acquires weights, from the prefetch thread, and (cancelled prefetches) from the thread
-// that destroys the streamer; never from two places for the same thing, but at the same time as others, so an observer must
-// be thread-safe. No lock is held during a callback. An observer must not call the streamer.
+// on_access comes from the thread that acquires the block. Everything else comes from that thread or from the prefetch thread,
+// and cancelled prefetches also from a thread that shrinks the budget or destroys the streamer. Callbacks of different
+// threads overlap and may come in another order than things happened (sort by time), so an observer must be thread-safe. No
+// lock is held during a callback. An observer must not call the streamer.
 // Times are nanoseconds of the streamer's clock and are taken when the thing happened, not when it is told.
 #pragma once
 
@@ -52,7 +53,7 @@ struct StreamTransfer {
   bool prefetch = false;           // asked for by the prefetcher (and by nobody else before it started)
 };
 
-// The two stages of speculation that run in the prefetch thread (the others are the engine's).
+// The two stages of speculation that belong to the streaming mode; the others are the engine's.
 enum class StreamStage : std::uint8_t { path_prediction, prefetch_scheduling };
 
 class StreamObserver {
@@ -61,7 +62,8 @@ class StreamObserver {
   virtual void on_access(const StreamAccess& access) = 0;
   virtual void on_prefetch(const StreamPrefetch& prefetch) = 0;
   virtual void on_transfer(const StreamTransfer& transfer) = 0;
-  // Only from the prefetch thread; the two stages follow one another without a gap.
+  // The two stages follow one another without a gap. They run inside acquire and, when a slot for a prefetch has become free,
+  // in the prefetch thread.
   virtual void on_stage(StreamStage stage, std::int64_t start, std::int64_t duration) = 0;
 };
 

@@ -1,5 +1,5 @@
 // Streaming mode: models whose weights do not fit the resident budget. Blocks live in a backing store and pass through a cache of
-// `resident_bytes`; a prefetch thread asks for the blocks that the transition matrix predicts, a demand miss makes the engine
+// `resident_bytes`; a prefetch thread fetches the blocks that the transition matrix predicts, a demand miss makes the engine
 // wait. Target and draft share one streamer: one budget, one link, one matrix, one id space.
 //
 // On dense weights the order of blocks is fixed, so the matrix is nearly exact after the first pass; what cannot be known is
@@ -12,8 +12,7 @@
 //   miss   neither: evicts what the policy names, transfers before any queued prefetch, waits
 // The link moves one block at a time. A transfer that has begun is not interrupted.
 //
-// Thread-safety: acquire/release may be called from several threads (one per model, or one for all); the setters, stats() and
-// save_transitions() from any thread. Destruction: no acquire may be running and no block may be held.
+// Thread-safety: every member may be called from any thread; a block is released once for each acquire. Destruction: no acquire may be running and no block may be held.
 #pragma once
 
 #include <cstdint>
@@ -38,12 +37,14 @@ struct StreamingOptions {
   std::uint32_t prefetch_distance = 8;  // accesses looked ahead; 0 = no prefetching
   std::uint32_t max_outstanding = 4;    // prefetches queued or in flight
   double least_probability = 0.2;       // of being needed within the distance; less is not prefetched
-  std::uint32_t max_held = 4;           // blocks the engine may hold at once; lowered to what the budget allows
+  // Blocks the engine may hold at once, over all models; lowered to half of what the budget has room for, so that the other
+  // half is there for prefetches. Room for that many is kept free of prefetches in flight: a demand never waits for room.
+  std::uint32_t max_held = 4;
   unsigned matrix_order = 2;            // blocks of context, 1 or 2
   std::string load_transitions;         // file of an earlier run; empty = learn from nothing
 };
 
-// Counters since the start. Each equals the number of callbacks of its kind that were made, once no call is in progress.
+// Counters since the start. Each that has a callback equals the number of those, once no call is in progress.
 struct StreamingStats {
   std::uint64_t hits = 0;
   std::uint64_t late = 0;
@@ -58,7 +59,7 @@ struct StreamingStats {
   std::uint64_t prefetches_completed = 0;
   std::uint64_t prefetches_evicted_unused = 0;
   std::uint64_t prefetches_cancelled = 0;
-  std::uint64_t prefetches_refused = 0;  // no room, or the policy preferred what is there; never issued
+  std::uint64_t prefetches_refused = 0;  // wanted but not issued: no room, or the policy preferred what is there
   std::uint64_t transfers = 0;
   std::uint64_t transfer_bytes = 0;
   std::int64_t transfer_ns = 0;  // the link's busy time
@@ -93,8 +94,8 @@ class BlockStreamer {
   // The link's nominal bandwidth in bytes per second; 0 for a file, whose speed has to be measured.
   double link_bandwidth() const;
 
-  // Knobs while running. A smaller budget evicts at once; usage where it is below what max_held blocks need, or where blocks
-  // in use or in flight do not fit it at this moment.
+  // Knobs while running. A smaller budget evicts at once; usage where it is below what max_held blocks need,
+  // environment where blocks in use or in flight do not fit it at this moment.
   dmprof::Status set_resident_bytes(std::uint64_t bytes);
   void set_policy(dmprof::cachemodel::PolicyKind policy);
   void set_prefetch_distance(std::uint32_t accesses);
@@ -102,9 +103,9 @@ class BlockStreamer {
 
   dmprof::Status save_transitions(const std::string& path) const;
 
-  // The two stages of the prefetch thread, for a caller that wants to run them at a moment of its own (after verification, when
-  // the path taken is known). predict_path: the blocks needed soon, nearest first. schedule: issues prefetches for those that
-  // are absent, within max_outstanding; returns how many.
+  // The two stages that follow accesses by themselves, for a caller that wants to run them at a moment of its own (after
+  // verification, when the path taken is known). predict_path: the blocks needed soon, nearest first. schedule: issues
+  // prefetches for those that are absent, within max_outstanding; returns how many.
   std::vector<dmprof::cachemodel::Predicted> predict_path() const;
   std::uint32_t schedule(const std::vector<dmprof::cachemodel::Predicted>& path);
 

@@ -28,6 +28,7 @@ class VirtualLink {
   }
   // The memory behind the link was slower than the link: it stays busy until `end`.
   void extend_to(std::int64_t end) { free_ = std::max(free_, end); }
+  bool busy_at(std::int64_t time) const { return free_ > time; }
 
  private:
   ThrottleSpec spec_;

@@ -1,0 +1,21 @@
+#include "samples/engine/streaming/outbox.h"
+
+namespace dmengine {
+
+void Outbox::deliver() {
+  for (auto& notice : notices_) {
+    if (const auto* access = std::get_if<StreamAccess>(&notice)) {
+      observer_->on_access(*access);
+    } else if (const auto* transfer = std::get_if<StreamTransfer>(&notice)) {
+      observer_->on_transfer(*transfer);
+    } else if (auto* prefetch = std::get_if<Prefetch>(&notice)) {
+      prefetch->notice.victims = prefetch->victims;
+      observer_->on_prefetch(prefetch->notice);
+    } else if (const auto* stage = std::get_if<Stage>(&notice)) {
+      observer_->on_stage(stage->stage, stage->start, stage->duration);
+    }
+  }
+  notices_.clear();
+}
+
+}  // namespace dmengine
