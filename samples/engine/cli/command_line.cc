@@ -8,6 +8,7 @@
 
 #include "dmprof/base/version.h"
 #include "samples/engine/cli/units.h"
+#include "samples/engine/streaming/backing.h"
 
 namespace dmengine {
 namespace {
@@ -101,7 +102,7 @@ void declare(CLI::App& app) {
   app.add_flag("--json")->description("print one JSON object: text, counts, times, knobs")->group("Running");
 
   value("--resident", "SIZE", "memory for weights, e.g. 8MiB; the rest is streamed (default: all resident)", "Streaming");
-  value("--backing", "HOW", "where streamed weights come from: file (default) or throttle:BW,LATENCY, e.g. throttle:2GB,50us", "Streaming");
+  value("--backing", "HOW", "where streamed weights come from: file (default) or throttle:BW,LATENCY, e.g. throttle:2GB/s,50us", "Streaming");
   value("--cache-policy", "N", "0 LRU, 1 LFU with ageing, 2 prediction-aware (default)", "Streaming");
   value("--prefetch-distance", "N", "blocks fetched ahead; 0 = none (default 8)", "Streaming");
   value("--save-transitions", "FILE", "write the learned transition matrix at the end", "Streaming");
@@ -201,6 +202,7 @@ Status read_settings(const Values& values, Settings& s) {
   if (values.by_flag("--backing") && s.resident == 0) {
     return fail(ErrorKind::usage, "--backing needs --resident SIZE: without it all weights stay in memory and nothing is streamed");
   }
+  if (auto backing = parse_backing(s.backing); !backing) return tl::unexpected(backing.error());
   return {};
 }
 

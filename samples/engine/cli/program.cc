@@ -67,7 +67,7 @@ Status run(const CommandLine& line) {
       status = (*engine)->run(*requests, progress, stop_signal, report);
     }
     if (!report.requests.empty()) {
-      DMPROF_TRY(write_all(stdout, summarize(line, *requests, report, recorder.counts(), recorder.stage_ticks())));
+      DMPROF_TRY(write_all(stdout, summarize(line, *requests, report, recorder)));
     }
     return status;
   }

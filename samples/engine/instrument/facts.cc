@@ -61,4 +61,31 @@ void register_knobs(const Settings& s) {
   r.whole("baseline_every", s.baseline_every, 0, 1000000, {nullptr, "--baseline-every"}, "steps");
 }
 
+void register_machine(const Settings& settings) {
+  dmprof_capacity_info dram{};
+  dram.name = "dram";
+  dram.kind = "tier";
+  dmprof_capacity(&dram);
+  dmprof_capacity_info compute{};
+  compute.name = "compute";
+  compute.kind = "compute";
+  compute.units = settings.threads;
+  dmprof_capacity(&compute);
+}
+
+StreamTiers register_stream_tiers(std::uint64_t resident_bytes, std::uint64_t backing_bytes, double link_bandwidth) {
+  dmprof_capacity_info resident{};
+  resident.name = "resident";
+  resident.kind = "tier";
+  resident.managed = 1;
+  resident.size_bytes = resident_bytes;
+  dmprof_capacity_info backing{};
+  backing.name = "backing";
+  backing.kind = "tier";
+  backing.rank = 1;
+  backing.size_bytes = backing_bytes;
+  backing.measured_bandwidth = link_bandwidth;
+  return {dmprof_capacity(&resident), dmprof_capacity(&backing)};
+}
+
 }  // namespace dmengine

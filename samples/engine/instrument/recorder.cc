@@ -13,12 +13,19 @@ Recorder::Recorder() {
   dmprof_thread_name("engine");
   track_ = dmprof_thread_track();
   for (std::size_t i = 0; i < stage_count; ++i) stages_[i] = dmprof_name(stage_names[i]);
-  batch_name_ = dmprof_name("batch_size");
+  batch_.name = dmprof_name("batch_size");
+  kv_.name = dmprof_name("kv_bytes");
+  kv_usage_.name = dmprof_name("kv_cache_usage");
 }
 
 Recorder::~Recorder() {
   leave();
   dmprof_shutdown();
+}
+
+void Recorder::calibrate() {
+  constexpr Ticks many = 1ULL << 32;
+  ns_per_tick_ = dmprof_ticks_to_ns(many) / static_cast<double>(many);
 }
 
 Ticks Recorder::enter(Stage stage) {
@@ -38,8 +45,9 @@ void Recorder::leave() {
   open_ = false;
 }
 
-void Recorder::begin_step(std::uint64_t step) {
-  step_ = step;
+void Recorder::begin_step(std::uint64_t step, std::uint8_t phase) {
+  step_.store(step, std::memory_order_relaxed);
+  phase_.store(phase, std::memory_order_relaxed);
   dmprof_set_step(track_, step);
 }
 
@@ -75,10 +83,15 @@ void Recorder::speculation(const dmprof_speculation_event& event) {
   dmprof_speculation(track_, &event);
 }
 
-void Recorder::batch_size(std::uint32_t sequences) {
-  if (sequences == batch_) return;
-  batch_ = sequences;
-  dmprof_counter(track_, batch_name_, sequences);
+void Recorder::kv_in_use(std::uint64_t bytes, std::uint64_t capacity) {
+  counter(kv_, static_cast<double>(bytes));
+  counter(kv_usage_, static_cast<double>(bytes) / static_cast<double>(capacity));
+}
+
+void Recorder::counter(Gauge& gauge, double value) {
+  if (gauge.value == value) return;
+  gauge.value = value;
+  dmprof_counter(track_, gauge.name, value);
 }
 
 }  // namespace dmengine

@@ -6,12 +6,17 @@
 
 namespace dmengine {
 
+Engine::Engine(const Settings& settings, Recorder& recorder)
+    : settings_(settings), recorder_(recorder), pool_(settings.threads), target_kernels_(recorder, ""), draft_kernels_(recorder, "draft.") {}
+
 dmprof::Result<std::unique_ptr<Engine>> Engine::load(const Settings& settings, Recorder& recorder) {
   std::unique_ptr<Engine> engine(new Engine(settings, recorder));
   recorder.enter(Stage::load);
   DMPROF_TRY(engine->open_models());
-  DMPROF_TRY(engine->open_weights());
+  recorder.calibrate();
   register_knobs(settings);
+  register_machine(settings);
+  DMPROF_TRY(settings.resident > 0 ? engine->open_streamed() : engine->open_resident());
   recorder.leave();
   return engine;
 }
@@ -27,16 +32,47 @@ Status Engine::open_models() {
   return same_vocabulary(*target_, *draft_);
 }
 
-Status Engine::open_weights() {
+Status Engine::open_resident() {
   for (ModelFile* file : {target_.get(), draft_.get()}) {
     if (file == nullptr) continue;
     auto weights = open_resident_weights(file->layout);
     if (!weights) return tl::unexpected(weights.error());
-    file->weights = std::move(*weights);
-    file->model = std::make_unique<Model>(file->layout, *file->weights, pool_);
-    if (settings_.kernel_events) file->model->set_observer(file == target_.get() ? &target_kernels_ : &draft_kernels_);
+    file->resident = std::move(*weights);
+    make_model(*file, *file->resident);
   }
   return {};
+}
+
+// One streamer for both models: one budget, one link, one matrix.
+Status Engine::open_streamed() {
+  StreamingOptions options;
+  options.resident_bytes = settings_.resident;
+  options.policy = dmprof::cachemodel::policy_from(settings_.cache_policy).value_or(dmprof::cachemodel::PolicyKind::prediction);
+  options.prefetch_distance = settings_.prefetch_distance;
+  options.load_transitions = settings_.load_transitions;
+  auto backing = parse_backing(settings_.backing);
+  if (!backing) return tl::unexpected(backing.error());
+  options.backing = *backing;
+  std::vector<std::shared_ptr<const ModelLayout>> layouts{target_->layout};
+  if (draft_ != nullptr) layouts.push_back(draft_->layout);
+  std::uint64_t bytes = 0;
+  for (const auto& layout : layouts) bytes += layout->parameter_bytes();
+
+  clock_ = std::make_unique<SdkStreamClock>(recorder_);
+  block_recorder_ = std::make_unique<BlockRecorder>(recorder_, *clock_);
+  const double bandwidth = backing->throttled ? backing->throttle.bytes_per_second : 0;
+  block_recorder_->set_tiers(register_stream_tiers(settings_.resident, bytes, bandwidth));
+  auto streamer = BlockStreamer::open(std::move(layouts), options, block_recorder_.get(), *clock_);
+  if (!streamer) return tl::unexpected(streamer.error());
+  streamer_ = std::move(*streamer);
+  make_model(*target_, streamer_->weights(0));
+  if (draft_ != nullptr) make_model(*draft_, streamer_->weights(1));
+  return {};
+}
+
+void Engine::make_model(ModelFile& file, WeightSource& weights) {
+  file.model = std::make_unique<Model>(file.layout, weights, pool_);
+  if (settings_.kernel_events) file.model->set_observer(&file == target_.get() ? &target_kernels_ : &draft_kernels_);
 }
 
 dmprof::Result<KvCache> Engine::make_cache(const ModelFile& file, std::uint32_t positions) const {
@@ -72,8 +108,22 @@ Status Engine::run(const std::vector<Request>& requests, Listener& listener, con
   report.run_time = session.elapsed();
   report.target = stepper.stats();
   if (model_drafter_ != nullptr) report.draft = model_drafter_->stats();
-  model_drafter_ = nullptr;
-  return status;
+  const Status closed = close(report);
+  return status ? closed : status;
+}
+
+Status Engine::close(RunReport& report) {
+  if (streamer_ == nullptr) return {};
+  Status saved;
+  if (!settings_.save_transitions.empty()) saved = streamer_->save_transitions(settings_.save_transitions);
+  report.backing = streamer_->describe_backing();
+  target_->model.reset();
+  if (draft_ != nullptr) draft_->model.reset();
+  streamer_.reset();
+  recorder_.counts().blocks = block_recorder_->counts();
+  report.path_prediction_time = block_recorder_->path_prediction_time();
+  report.prefetch_scheduling_time = block_recorder_->prefetch_scheduling_time();
+  return saved;
 }
 
 }  // namespace dmengine

@@ -17,7 +17,7 @@ struct ModelFile {
   std::string path;
   std::shared_ptr<const ModelLayout> layout;
   Tokenizer tokenizer;
-  std::unique_ptr<WeightSource> weights;
+  std::unique_ptr<WeightSource> resident;  // all weights in memory; null when they are streamed
   std::unique_ptr<Model> model;
 };
 

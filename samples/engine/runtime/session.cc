@@ -27,12 +27,6 @@ dmprof::Result<std::vector<PreparedRequest>> prepare(const std::vector<Request>&
   return prepared;
 }
 
-Ticks Session::moment_of(std::int64_t since_start) const {
-  constexpr Ticks many = 1ULL << 32;  // the SDK converts ticks to time only
-  const double ticks_per_ns = static_cast<double>(many) / dmprof_ticks_to_ns(many);
-  return origin_ + static_cast<Ticks>(static_cast<double>(since_start) * ticks_per_ns);
-}
-
 void Session::point(std::uint8_t what, std::size_t request, Ticks when, std::uint64_t tokens) {
   dmprof_request_event event{};
   event.time = when;
@@ -68,6 +62,7 @@ Status Session::run(const std::vector<Request>& requests, const std::vector<Prep
     if (!status) break;
     show(listener);
     retire(scheduler, listener);
+    recorder_.kv_in_use(stepper_.kv_bytes(), stepper_.kv_capacity());
   }
   end_all(status ? Finish::interrupted : Finish::failed, scheduler, listener);
   elapsed_ = since_start(recorder_.now());
@@ -160,6 +155,7 @@ void Session::retire(Scheduler& scheduler, Listener& listener) {
     result.end = since_start(when);
     point(s.finish == Finish::failed ? DMPROF_REQUEST_FAIL : DMPROF_REQUEST_END, s.request, when, s.emitted());
     scheduler.release(s.slot);
+    stepper_.close(s.slot);
     listener.ended(s.request);
   }
   std::erase_if(running_, [](const auto& r) { return r->sequence.finish != Finish::running; });

@@ -68,8 +68,8 @@ class Session {
     std::size_t shown = 0;  // tokens of the sequence that were handed to the decoder
   };
 
-  std::int64_t since_start(Ticks moment) const { return Recorder::nanoseconds(moment - origin_); }
-  Ticks moment_of(std::int64_t since_start) const;
+  std::int64_t since_start(Ticks moment) const { return recorder_.nanoseconds(moment - origin_); }
+  Ticks moment_of(std::int64_t since_start) const { return origin_ + recorder_.ticks(since_start); }
   void take_arrivals(const std::vector<Request>& requests, const std::vector<PreparedRequest>& prepared, Scheduler& scheduler);
   void admit(const std::vector<PreparedRequest>& prepared, Scheduler& scheduler);
   std::vector<Sequence*> plan();

@@ -13,9 +13,15 @@ void Stepper::open(std::uint32_t slot) {
   if (drafter_ != nullptr) drafter_->open(slot);
 }
 
+std::uint64_t Stepper::kv_bytes() const {
+  std::uint64_t positions = 0;
+  for (std::uint32_t slot = 0; slot < cache_.slots(); ++slot) positions += cache_.length(slot);
+  return positions * cache_.bytes_per_position();
+}
+
 Status Stepper::run(std::span<Sequence* const> batch, std::uint32_t waiting) {
   const bool prefill = std::any_of(batch.begin(), batch.end(), [](const Sequence* s) { return s->chunk > 0; });
-  recorder_.begin_step(++step_);
+  recorder_.begin_step(++step_, prefill ? DMPROF_PREFILL : DMPROF_DECODE);
   plain_ = !prefill && baseline_.next();
   plan_drafts(batch);
   const Stage pass = prefill ? Stage::prefill : Stage::verification;

@@ -29,13 +29,16 @@ class Stepper {
   Stepper(Model& target, KvCache cache, Drafter* drafter, const Settings& settings, std::optional<Token> end_of_text, Recorder& recorder);
 
   void open(std::uint32_t slot);
+  void close(std::uint32_t slot) { cache_.truncate(slot, 0); }
 
   // `batch`: sequences with work in this step, `chunk` set for those that still read their prompt. `waiting`: requests that wait
   // for admission. Appends what each sequence emitted and sets `finish` where it ended. On an error no sequence got a token.
   Status run(std::span<Sequence* const> batch, std::uint32_t waiting);
 
   Ticks last_end() const { return times_.end; }  // of the latest step: its tokens exist since then
-  const KvCache& cache() const { return cache_; }
+  // The target's keys and values: bytes in use, and what all slots can hold.
+  std::uint64_t kv_bytes() const;
+  std::uint64_t kv_capacity() const { return cache_.bytes_per_position() * cache_.capacity() * cache_.slots(); }
   const ForwardStats& stats() const { return stats_; }
 
  private:

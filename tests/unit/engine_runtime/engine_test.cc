@@ -187,6 +187,54 @@ TEST(Engine, the_concurrency_limit_keeps_requests_waiting) {
   }
 }
 
+TEST(Engine, streamed_weights_give_the_same_text_under_every_policy) {
+  const RunOutcome reference = must_run(plain());
+  for (const std::uint32_t policy : {0U, 1U, 2U}) {
+    Settings settings = with_draft(3);
+    settings.max_tokens = 12;
+    settings.resident = 512 * 1024;
+    settings.backing = policy == 0 ? "file" : "throttle:2GB/s,10us";
+    settings.cache_policy = policy;
+    settings.prefetch_distance = policy == 1 ? 0 : 8;
+    settings.batch = 2;
+    const RunOutcome run = must_run(settings);
+    for (std::size_t i = 0; i < run.texts.size(); ++i) {
+      EXPECT_EQ(run.texts[i], reference.texts[i].substr(0, run.texts[i].size())) << "policy " << policy;
+    }
+    const BlockCounts& blocks = run.counts.blocks;
+    EXPECT_GT(blocks.misses, 0U);
+    EXPECT_GT(blocks.transfer_bytes, 0U);
+    EXPECT_EQ(blocks.prefetches_issued > 0, settings.prefetch_distance > 0);
+    EXPECT_EQ(blocks.prefetches_issued, blocks.prefetches_completed + blocks.prefetches_cancelled);
+    EXPECT_GE(blocks.transfers, blocks.misses);
+    EXPECT_NE(run.report.backing, "memory");
+    expect_consistent(run);
+  }
+}
+
+TEST(Engine, a_budget_below_what_one_block_needs_is_refused) {
+  Settings settings = plain();
+  settings.resident = 1024;
+  const auto run = try_run(settings, prompts());
+  ASSERT_FALSE(run);
+  EXPECT_EQ(run.error().kind, ErrorKind::usage);
+}
+
+TEST(Engine, transitions_are_saved_and_can_be_loaded_again) {
+  Settings settings = with_draft(2);
+  settings.max_tokens = 5;
+  settings.resident = 512 * 1024;
+  settings.save_transitions = (tiny().folder / "transitions").string();
+  must_run(settings);
+  settings.load_transitions = settings.save_transitions;
+  settings.save_transitions = "/nonexistent/folder/transitions";
+  const auto unwritable = try_run(settings, prompts());
+  ASSERT_FALSE(unwritable);
+  EXPECT_EQ(unwritable.error().kind, ErrorKind::environment);
+  settings.save_transitions.clear();
+  expect_consistent(must_run(settings));
+}
+
 TEST(Engine, a_trace_is_waited_for) {
   auto requests = prompts();
   requests.resize(2);
