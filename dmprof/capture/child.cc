@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
 #include <string_view>
 
 extern char** environ;
@@ -43,6 +44,27 @@ std::string ChildEnd::text() const {
   if (signal == 0) return fmt::format("exit status {}", exit_status);
   const char* name = ::sigabbrev_np(signal);
   return name != nullptr ? fmt::format("killed by SIG{}", name) : fmt::format("killed by signal {}", signal);
+}
+
+Status check_program(const std::string& name) {
+  const auto runnable = [](const std::filesystem::path& path) {
+    std::error_code ignored;
+    return std::filesystem::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0;
+  };
+  std::string_view folders;
+  if (name.find('/') == std::string::npos) {
+    const char* path = std::getenv("PATH");
+    folders = path != nullptr ? path : "/bin:/usr/bin";
+  } else if (runnable(name)) {
+    return {};
+  }
+  while (!folders.empty()) {
+    const std::size_t colon = std::min(folders.find(':'), folders.size());
+    const std::string_view folder = colon == 0 ? "." : folders.substr(0, colon);
+    if (runnable(std::filesystem::path(folder) / name)) return {};
+    folders.remove_prefix(std::min(colon + 1, folders.size()));
+  }
+  return fail(ErrorKind::environment, fmt::format("cannot start {}: there is no such program; check the name, the path and its permissions", name));
 }
 
 Result<Child> Child::start(const std::vector<std::string>& command, const std::vector<std::pair<std::string, std::string>>& variables) {

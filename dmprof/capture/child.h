@@ -18,6 +18,9 @@ struct ChildEnd {
   std::string text() const;  // "exit status 3", "killed by SIGSEGV"
 };
 
+// Whether `name` can be started: a file that may be executed, looked up in PATH when it has no slash. Error (environment).
+Status check_program(const std::string& name);
+
 // Thread-safety: none. The destructor leaves a running child alone.
 class Child {
  public:

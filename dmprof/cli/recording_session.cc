@@ -2,10 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "collectors/attach/attach_collector.h"
+#include "collectors/attach/engines.h"
 #include "dmprof/capture/environment.h"
 #include "dmprof/cli/calibration.h"
 #include "dmprof/cli/diagnosis.h"
@@ -35,9 +38,9 @@ std::string losses_text(const capture::Outcome& outcome) {
 }
 
 std::string progress_text(const capture::Progress& progress) {
-  return fmt::format("recording {:.1f} s · {} events · {} · {} · {}", progress.seconds, report::thousands(progress.events),
-                     report::quantity(progress.events_per_second, "B/s").substr(0, report::quantity(progress.events_per_second, "B/s").find("B/s")) + "events/s",
-                     report::bytes(progress.bytes), progress.lost == 0 ? "none lost" : report::thousands(progress.lost) + " lost");
+  return fmt::format("recording {:.1f} s · {} events · {} events/s · {} · {}", progress.seconds, report::thousands(progress.events),
+                     report::thousands(static_cast<std::uint64_t>(progress.events_per_second)), report::bytes(progress.bytes),
+                     progress.lost == 0 ? "none lost" : report::thousands(progress.lost) + " lost");
 }
 
 Status store_facts(EventSink& sink, const SessionRequest& request) {
@@ -61,6 +64,11 @@ std::string nothing_recorded(const SessionRequest& request, const capture::Outco
 }  // namespace
 
 Result<capture::Outcome> record_session(const SessionRequest& request) {
+  // What cannot be recorded is found before an older recording of the same name is replaced.
+  if (!request.command.empty()) DMPROF_TRY(capture::check_program(request.command.front()));
+  for (const std::int64_t pid : request.pids) {
+    if (auto engine = attach::find_engine(pid); !engine) return tl::unexpected(engine.error());
+  }
   // Signals first: the threads started below must have them blocked.
   auto signals = capture::StopSignals::take();
   if (!signals) return tl::unexpected(signals.error());
