@@ -124,7 +124,8 @@ nlohmann::json to_json(const Options& options, const Model& model, const Figures
   out["effective_bytes_per_s"] = static_cast<double>(figures.step_bytes) / one;
   out["read_bytes_per_s"] = bandwidth;
   out["read_bytes_per_s_median"] = figures.bandwidth.middle();
-  out["bandwidth_share"] = from_memory ? nlohmann::json(static_cast<double>(figures.step_bytes) / one / bandwidth) : nlohmann::json();
+  out["bandwidth_share"] =
+      from_memory ? nlohmann::json(static_cast<double>(figures.step_bytes) / one / bandwidth) : nlohmann::json();
   auto& verify = out["verify"] = nlohmann::json::array();
   for (uint32_t tokens = 1; tokens <= figures.step_seconds.size(); ++tokens) {
     const Series& step = figures.step_seconds[tokens - 1];
@@ -146,16 +147,20 @@ nlohmann::json to_json(const Options& options, const Model& model, const Figures
 }
 
 void print_table(const nlohmann::json& figures) {
-  fmt::print("{}: {} weights, {} kernels, {} threads\n", figures["model"].get<std::string>(), figures["weights"].get<std::string>(),
-             figures["kernels"].get<std::string>(), figures["threads"].get<unsigned>());
-  fmt::print("decode {:.2f} tokens/s, {:.2f} GB/s of {:.2f} GB/s read bandwidth", figures["decode_tokens_per_s"].get<double>(),
-             figures["effective_bytes_per_s"].get<double>() / 1e9, figures["read_bytes_per_s"].get<double>() / 1e9);
+  fmt::print("{}: {} weights, {} kernels, {} threads\n", figures["model"].get<std::string>(),
+             figures["weights"].get<std::string>(), figures["kernels"].get<std::string>(),
+             figures["threads"].get<unsigned>());
+  fmt::print("decode {:.2f} tokens/s, {:.2f} GB/s of {:.2f} GB/s read bandwidth",
+             figures["decode_tokens_per_s"].get<double>(), figures["effective_bytes_per_s"].get<double>() / 1e9,
+             figures["read_bytes_per_s"].get<double>() / 1e9);
   const auto& share = figures["bandwidth_share"];
-  fmt::print("{}\n", share.is_null() ? " (the model fits the cache)" : fmt::format(" ({:.1f} %)", share.get<double>() * 100));
+  fmt::print("{}\n",
+             share.is_null() ? " (the model fits the cache)" : fmt::format(" ({:.1f} %)", share.get<double>() * 100));
   fmt::print("tokens   step ms   v(n)  compute floor ms  bound\n");
   for (const auto& row : figures["verify"]) {
-    fmt::print("{:>6} {:>9.3f} {:>6.2f} {:>17.3f}  {}\n", row["tokens"].get<uint32_t>(), row["step_ns"].get<double>() / 1e6,
-               row["v"].get<double>(), row["compute_floor_ns"].get<double>() / 1e6, row["bound"].get<std::string>());
+    fmt::print("{:>6} {:>9.3f} {:>6.2f} {:>17.3f}  {}\n", row["tokens"].get<uint32_t>(),
+               row["step_ns"].get<double>() / 1e6, row["v"].get<double>(), row["compute_floor_ns"].get<double>() / 1e6,
+               row["bound"].get<std::string>());
   }
 }
 
@@ -178,12 +183,17 @@ Result<nlohmann::json> run(const Options& options) {
 int bench_main(std::span<const std::string> args) {
   Options options;
   options.threads = std::max(1U, std::thread::hardware_concurrency());
-  CLI::App app{"Measures decode speed, the cost of verifying several tokens at once, and this machine's read bandwidth.", "dm-engine bench"};
+  CLI::App app{
+      "Measures decode speed, the cost of verifying several tokens at once, and this machine's read bandwidth.",
+      "dm-engine bench"};
   app.add_option("--model", options.model, "GGUF file")->required();
-  app.add_option("--threads", options.threads, "threads to compute with (default: all CPUs)")->check(CLI::Range(1, 1024));
-  app.add_option("--most-tokens", options.most_tokens, "measure steps of 1 to this many tokens (default 9)")->check(CLI::Range(1, 64));
+  app.add_option("--threads", options.threads, "threads to compute with (default: all CPUs)")
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--most-tokens", options.most_tokens, "measure steps of 1 to this many tokens (default 9)")
+      ->check(CLI::Range(1, 64));
   app.add_option("--rounds", options.rounds, "interleaved rounds (default 5)")->check(CLI::Range(1, 1000));
-  app.add_option("--context", options.context, "positions in the cache before each step (default 32)")->check(CLI::Range(0, 100000));
+  app.add_option("--context", options.context, "positions in the cache before each step (default 32)")
+      ->check(CLI::Range(0, 100000));
   app.add_flag("--json", options.json, "print one JSON object");
   try {
     app.parse(std::vector<std::string>(args.rbegin(), args.rend()));

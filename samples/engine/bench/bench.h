@@ -1,4 +1,5 @@
-// `dm-engine bench`: decode speed and verify cost of a model beside this machine's read bandwidth, in one interleaved run.
+// `dm-engine bench`: decode speed and verify cost of a model beside this machine's read bandwidth, in one interleaved
+// run.
 #pragma once
 
 #include <span>

@@ -65,7 +65,7 @@ double multiply_adds_per_second(ThreadPool& pool, TensorType type, uint32_t toke
   constexpr uint32_t rows = 32, width = 1024, repeats = 20;
   const size_t bytes = row_bytes(type, width);
   const std::vector<std::byte> weights(rows * bytes);
-  const std::vector<float> values(size_t{tokens} * width), scales(size_t{tokens} * width / 32);
+  const std::vector<float> values(size_t{tokens} * width), scales(size_t{tokens} * width / 32 * scale_copies);
   const std::vector<int8_t> quants(size_t{tokens} * width);
   const Activations x{values.data(), quants.data(), scales.data(), tokens, width};
   const MatmulRows product = best_kernels().matmul(type);

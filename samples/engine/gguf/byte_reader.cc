@@ -41,8 +41,8 @@ Result<ByteReader> ByteReader::open(const std::string& path) {
   // O_NONBLOCK: opening a pipe nobody writes to must not hang; a regular file ignores it.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) {
-    return fail(ErrorKind::environment,
-                fmt::format("cannot open model '{}': {}; check the path and its permissions", path, std::strerror(errno)));
+    return fail(ErrorKind::environment, fmt::format("cannot open model '{}': {}; check the path and its permissions",
+                                                    path, std::strerror(errno)));
   }
   struct stat info {};
   if (fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {
@@ -73,9 +73,11 @@ Status ByteReader::fill() {
 
 Status ByteReader::read(void* destination, uint64_t bytes, const char* what) {
   if (bytes > remaining()) {
-    return fail(ErrorKind::bad_input,
-                fmt::format("model '{}' ends inside {} at byte {} ({} bytes needed, {} left); the file is damaged, copy it again",
-                            path_, what, position_, bytes, remaining()));
+    return fail(
+        ErrorKind::bad_input,
+        fmt::format(
+            "model '{}' ends inside {} at byte {} ({} bytes needed, {} left); the file is damaged, copy it again",
+            path_, what, position_, bytes, remaining()));
   }
   auto* out = static_cast<unsigned char*>(destination);
   while (bytes > 0) {
@@ -93,7 +95,8 @@ Status ByteReader::read(void* destination, uint64_t bytes, const char* what) {
 Status ByteReader::skip(uint64_t bytes, const char* what) {
   if (bytes > remaining()) {
     return fail(ErrorKind::bad_input,
-                fmt::format("model '{}' ends inside {} at byte {}; the file is damaged, copy it again", path_, what, position_));
+                fmt::format("model '{}' ends inside {} at byte {}; the file is damaged, copy it again", path_, what,
+                            position_));
   }
   position_ += bytes;
   return {};

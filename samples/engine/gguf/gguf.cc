@@ -9,9 +9,12 @@ namespace dmengine {
 
 std::string_view to_string(TensorType type) {
   switch (type) {
-    case TensorType::f32: return "F32";
-    case TensorType::f16: return "F16";
-    case TensorType::q8_0: return "Q8_0";
+    case TensorType::f32:
+      return "F32";
+    case TensorType::f16:
+      return "F16";
+    case TensorType::q8_0:
+      return "Q8_0";
   }
   return "?";
 }
@@ -19,9 +22,12 @@ std::string_view to_string(TensorType type) {
 uint64_t row_bytes(TensorType type, uint64_t columns) {
   if (columns > std::numeric_limits<uint64_t>::max() / 8) return 0;
   switch (type) {
-    case TensorType::f32: return columns * 4;
-    case TensorType::f16: return columns * 2;
-    case TensorType::q8_0: return columns % 32 == 0 ? columns / 32 * 34 : 0;
+    case TensorType::f32:
+      return columns * 4;
+    case TensorType::f16:
+      return columns * 2;
+    case TensorType::q8_0:
+      return columns % 32 == 0 ? columns / 32 * 34 : 0;
   }
   return 0;
 }

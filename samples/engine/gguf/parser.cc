@@ -48,9 +48,10 @@ class GgufParser {
 
  private:
   tl::unexpected<Error> damaged(const std::string& detail) const {
-    return fail(ErrorKind::bad_input, fmt::format("model '{}': {} (near byte {}); the file is damaged or not for this engine, "
-                                                  "convert or copy it again",
-                                                  file_.path_, detail, reader_.position()));
+    return fail(ErrorKind::bad_input,
+                fmt::format("model '{}': {} (near byte {}); the file is damaged or not for this engine, "
+                            "convert or copy it again",
+                            file_.path_, detail, reader_.position()));
   }
 
   template <class Out, class In>
@@ -92,13 +93,20 @@ Result<std::string> GgufParser::string(const char* what, uint64_t limit) {
 Result<int64_t> GgufParser::integer(ValueType type) {
   constexpr const char* what = "a whole number";
   switch (type) {
-    case ValueType::u8: return number<int64_t, uint8_t>(what);
-    case ValueType::i8: return number<int64_t, int8_t>(what);
-    case ValueType::u16: return number<int64_t, uint16_t>(what);
-    case ValueType::i16: return number<int64_t, int16_t>(what);
-    case ValueType::u32: return number<int64_t, uint32_t>(what);
-    case ValueType::i32: return number<int64_t, int32_t>(what);
-    default: break;
+    case ValueType::u8:
+      return number<int64_t, uint8_t>(what);
+    case ValueType::i8:
+      return number<int64_t, int8_t>(what);
+    case ValueType::u16:
+      return number<int64_t, uint16_t>(what);
+    case ValueType::i16:
+      return number<int64_t, int16_t>(what);
+    case ValueType::u32:
+      return number<int64_t, uint32_t>(what);
+    case ValueType::i32:
+      return number<int64_t, int32_t>(what);
+    default:
+      break;
   }
   auto raw = reader_.scalar<uint64_t>(what);
   if (!raw) return tl::unexpected(raw.error());
@@ -153,15 +161,18 @@ Result<MetaArray> GgufParser::array(const std::string& key, int depth) {
   switch (type) {
     case ValueType::string:
       return elements<std::string>(*count, [&] { return string("a string of an array", max_metadata_bytes); });
-    case ValueType::boolean: return elements<bool>(*count, [&] { return boolean(); });
+    case ValueType::boolean:
+      return elements<bool>(*count, [&] { return boolean(); });
     case ValueType::f32:
-    case ValueType::f64: return elements<double>(*count, [&] { return real(type); });
+    case ValueType::f64:
+      return elements<double>(*count, [&] { return real(type); });
     case ValueType::array: {
       if (depth >= max_nesting) return damaged(fmt::format("the array '{}' is nested too deep", printable(key)));
       if (auto status = skip_nested(*count, key, depth); !status) return tl::unexpected(status.error());
       return MetaArray{};
     }
-    default: return elements<int64_t>(*count, [&] { return integer(type); });
+    default:
+      return elements<int64_t>(*count, [&] { return integer(type); });
   }
 }
 
@@ -171,13 +182,19 @@ Result<MetaValue> GgufParser::value(ValueType type, const std::string& key) {
     return MetaValue(std::move(*result));
   };
   switch (type) {
-    case ValueType::string: return wrap(string("a string", max_metadata_bytes));
-    case ValueType::array: return wrap(array(key, 0));
-    case ValueType::boolean: return wrap(boolean());
+    case ValueType::string:
+      return wrap(string("a string", max_metadata_bytes));
+    case ValueType::array:
+      return wrap(array(key, 0));
+    case ValueType::boolean:
+      return wrap(boolean());
     case ValueType::f32:
-    case ValueType::f64: return wrap(real(type));
-    case ValueType::u64: return wrap(number<uint64_t, uint64_t>("a whole number"));
-    default: return wrap(integer(type));
+    case ValueType::f64:
+      return wrap(real(type));
+    case ValueType::u64:
+      return wrap(number<uint64_t, uint64_t>("a whole number"));
+    default:
+      return wrap(integer(type));
   }
 }
 
@@ -209,7 +226,8 @@ Result<TensorInfo> GgufParser::tensor() {
   const std::string shown = printable(info.name);
   auto dimensions = reader_.scalar<uint32_t>("a tensor's shape");
   if (!dimensions) return tl::unexpected(dimensions.error());
-  if (*dimensions < 1 || *dimensions > 4) return damaged(fmt::format("tensor '{}' has {} dimensions", shown, *dimensions));
+  if (*dimensions < 1 || *dimensions > 4)
+    return damaged(fmt::format("tensor '{}' has {} dimensions", shown, *dimensions));
   uint64_t total = 1;
   for (uint32_t d = 0; d < *dimensions; ++d) {
     auto size = reader_.scalar<uint64_t>("a tensor's shape");
@@ -225,10 +243,11 @@ Result<TensorInfo> GgufParser::tensor() {
   auto type = reader_.scalar<uint32_t>("a tensor's type");
   if (!type) return tl::unexpected(type.error());
   if (*type != 0 && *type != 1 && *type != 8) {
-    return fail(ErrorKind::bad_input,
-                fmt::format("model '{}': tensor '{}' is stored as type {}, this engine reads F32 (0), F16 (1) and Q8_0 (8); "
-                            "convert the model to one of these",
-                            file_.path_, shown, *type));
+    return fail(
+        ErrorKind::bad_input,
+        fmt::format("model '{}': tensor '{}' is stored as type {}, this engine reads F32 (0), F16 (1) and Q8_0 (8); "
+                    "convert the model to one of these",
+                    file_.path_, shown, *type));
   }
   info.type = static_cast<TensorType>(*type);
   const uint64_t row = row_bytes(info.type, info.columns);
@@ -259,14 +278,15 @@ Status GgufParser::place_tensors() {
   for (TensorInfo& info : file_.tensors_) {
     const std::string shown = printable(info.name);
     if (info.file_offset % alignment_ != 0) {
-      return damaged(fmt::format("tensor '{}' starts at {}, not a multiple of the alignment {}", shown, info.file_offset,
-                                 alignment_));
+      return damaged(fmt::format("tensor '{}' starts at {}, not a multiple of the alignment {}", shown,
+                                 info.file_offset, alignment_));
     }
     if (start > size || info.file_offset > size - start || info.bytes > size - start - info.file_offset) {
-      return fail(ErrorKind::bad_input,
-                  fmt::format("model '{}': tensor '{}' ({} bytes) lies outside the file of {} bytes; the file is cut short, "
-                              "copy it again",
-                              file_.path_, shown, info.bytes, size));
+      return fail(
+          ErrorKind::bad_input,
+          fmt::format("model '{}': tensor '{}' ({} bytes) lies outside the file of {} bytes; the file is cut short, "
+                      "copy it again",
+                      file_.path_, shown, info.bytes, size));
     }
     info.file_offset += start;
   }
@@ -279,15 +299,17 @@ Result<GgufFile> GgufParser::parse() {
   }
   char magic[4] = {};
   if (reader_.remaining() < 4 || !reader_.read(magic, 4, "the magic") || std::string_view(magic, 4) != "GGUF") {
-    return fail(ErrorKind::bad_input,
-                fmt::format("model '{}' is not a GGUF file (it does not start with 'GGUF'); name a GGUF file", file_.path_));
+    return fail(
+        ErrorKind::bad_input,
+        fmt::format("model '{}' is not a GGUF file (it does not start with 'GGUF'); name a GGUF file", file_.path_));
   }
   auto version = reader_.scalar<uint32_t>("the version");
   if (!version) return tl::unexpected(version.error());
   if (*version != 2 && *version != 3) {
-    return fail(ErrorKind::bad_input, fmt::format("model '{}' is GGUF version {}, this engine reads 2 and 3 (little endian); "
-                                                  "convert it again",
-                                                  file_.path_, *version));
+    return fail(ErrorKind::bad_input,
+                fmt::format("model '{}' is GGUF version {}, this engine reads 2 and 3 (little endian); "
+                            "convert it again",
+                            file_.path_, *version));
   }
   auto tensor_count = reader_.scalar<uint64_t>("the tensor count");
   if (!tensor_count) return tl::unexpected(tensor_count.error());

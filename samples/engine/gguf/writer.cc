@@ -94,16 +94,16 @@ void GgufWriter::declare(std::string_view name, TensorType type, std::span<const
 
 Status GgufWriter::put(const void* data, size_t bytes) {
   if (bytes == 0 || std::fwrite(data, 1, bytes, file_) == bytes) return {};
-  return fail(ErrorKind::environment,
-              fmt::format("cannot write '{}': {}; free some space or choose another folder", path_, std::strerror(errno)));
+  return fail(ErrorKind::environment, fmt::format("cannot write '{}': {}; free some space or choose another folder",
+                                                  path_, std::strerror(errno)));
 }
 
 Status GgufWriter::begin() {
   temporary_ = path_ + ".part";
   file_ = std::fopen(temporary_.c_str(), "wb");
   if (file_ == nullptr) {
-    return fail(ErrorKind::environment,
-                fmt::format("cannot create '{}': {}; choose a folder that can be written", path_, std::strerror(errno)));
+    return fail(ErrorKind::environment, fmt::format("cannot create '{}': {}; choose a folder that can be written",
+                                                    path_, std::strerror(errno)));
   }
   std::string head = "GGUF";
   append(head, uint32_t{3});
@@ -117,7 +117,8 @@ Status GgufWriter::begin() {
 
 Status GgufWriter::write(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
-    if (current_ >= sizes_.size()) return fail(ErrorKind::usage, fmt::format("more tensor data than declared for '{}'", path_));
+    if (current_ >= sizes_.size())
+      return fail(ErrorKind::usage, fmt::format("more tensor data than declared for '{}'", path_));
     const auto part = static_cast<size_t>(std::min<uint64_t>(bytes.size(), sizes_[current_] - written_));
     DMPROF_TRY(put(bytes.data(), part));
     bytes = bytes.subspan(part);
@@ -132,14 +133,15 @@ Status GgufWriter::write(std::span<const std::byte> bytes) {
 }
 
 Status GgufWriter::finish() {
-  if (current_ != sizes_.size()) return fail(ErrorKind::usage, fmt::format("less tensor data than declared for '{}'", path_));
+  if (current_ != sizes_.size())
+    return fail(ErrorKind::usage, fmt::format("less tensor data than declared for '{}'", path_));
   const bool flushed = std::fflush(file_) == 0 && std::ferror(file_) == 0;
   const bool closed = std::fclose(std::exchange(file_, nullptr)) == 0;
   if (!flushed || !closed || std::rename(temporary_.c_str(), path_.c_str()) != 0) {
     const int reason = errno;
     unlink(temporary_.c_str());
-    return fail(ErrorKind::environment,
-                fmt::format("cannot finish '{}': {}; free some space or choose another folder", path_, std::strerror(reason)));
+    return fail(ErrorKind::environment, fmt::format("cannot finish '{}': {}; free some space or choose another folder",
+                                                    path_, std::strerror(reason)));
   }
   return {};
 }

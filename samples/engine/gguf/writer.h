@@ -48,9 +48,9 @@ class GgufWriter {
   std::string metadata_, table_;
   uint64_t metadata_count_ = 0;
   std::vector<uint64_t> sizes_;
-  uint64_t offset_ = 0;    // in the data section, of the next declared tensor
-  size_t current_ = 0;     // tensor being written
-  uint64_t written_ = 0;   // bytes of it
+  uint64_t offset_ = 0;   // in the data section, of the next declared tensor
+  size_t current_ = 0;    // tensor being written
+  uint64_t written_ = 0;  // bytes of it
 };
 
 }  // namespace dmengine

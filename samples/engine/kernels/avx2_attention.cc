@@ -1,6 +1,6 @@
 // Attention of one token over one key/value head, for the query heads that share it.
-#include "samples/engine/kernels/avx2_common.h"
 #include "samples/engine/kernels/avx2.h"
+#include "samples/engine/kernels/avx2_common.h"
 
 namespace dmengine::avx2 {
 
@@ -48,7 +48,8 @@ float exponentials(float* scratch, uint32_t positions, float largest) {
   return horizontal_sum(total);
 }
 
-// 8 x Chunks dimensions of the weighted sum of values: a cache line of half-precision values at a time when Chunks is 4.
+// 8 x Chunks dimensions of the weighted sum of values: a cache line of half-precision values at a time when Chunks
+// is 4.
 template <class Type, int Chunks>
 void weighted_sum(const AttentionTask& task, uint32_t first_dim, float inverse_total, float* out) {
   const size_t row_bytes = task.head_dim * Type::bytes;

@@ -1,6 +1,6 @@
 // F32 and F16 matrix products, and the small per-token functions.
-#include "samples/engine/kernels/avx2_common.h"
 #include "samples/engine/kernels/avx2.h"
+#include "samples/engine/kernels/avx2_common.h"
 
 namespace dmengine::avx2 {
 
@@ -30,7 +30,8 @@ struct F16 {
 
 // Rows x Columns dot products at once, one accumulator each: enough of them are in flight to hide the latency.
 template <class Type, int Rows, int Columns>
-inline void tile(const std::byte* weights, size_t row_bytes, const float* x, uint32_t width, float* out, size_t out_stride) {
+inline void tile(const std::byte* weights, size_t row_bytes, const float* x, uint32_t width, float* out,
+                 size_t out_stride) {
   __m256 sum[Rows][Columns];
   for (int r = 0; r < Rows; ++r) {
     for (int c = 0; c < Columns; ++c) sum[r][c] = _mm256_setzero_ps();
@@ -48,7 +49,8 @@ inline void tile(const std::byte* weights, size_t row_bytes, const float* x, uin
   };
   uint32_t i = 0;
   for (; i + 8 <= width; i += 8) {
-    step([](const std::byte* from) { return Type::load(from); }, [](const float* from) { return _mm256_loadu_ps(from); }, i);
+    step([](const std::byte* from) { return Type::load(from); },
+         [](const float* from) { return _mm256_loadu_ps(from); }, i);
   }
   if (i < width) {
     const uint32_t rest = width - i;
@@ -56,7 +58,8 @@ inline void tile(const std::byte* weights, size_t row_bytes, const float* x, uin
          [rest](const float* from) { return _mm256_maskload_ps(from, first_lanes(rest)); }, i);
   }
   for (int c = 0; c < Columns; ++c) {
-    for (int r = 0; r < Rows; ++r) out[static_cast<size_t>(c) * out_stride + static_cast<size_t>(r)] = horizontal_sum(sum[r][c]);
+    for (int r = 0; r < Rows; ++r)
+      out[static_cast<size_t>(c) * out_stride + static_cast<size_t>(r)] = horizontal_sum(sum[r][c]);
   }
 }
 
@@ -75,7 +78,8 @@ void columns(const std::byte* weights, size_t row_bytes, uint32_t rows, const fl
 using Columns = void (*)(const std::byte*, size_t, uint32_t, const float*, uint32_t, float*, size_t);
 
 template <class Type>
-void matmul(const std::byte* weights, size_t row_bytes, uint32_t rows, const Activations& x, float* out, size_t out_stride) {
+void matmul(const std::byte* weights, size_t row_bytes, uint32_t rows, const Activations& x, float* out,
+            size_t out_stride) {
   static constexpr Columns by_count[max_columns] = {columns<Type, 8, 1>, columns<Type, 4, 2>, columns<Type, 4, 3>,
                                                     columns<Type, 2, 4>, columns<Type, 2, 5>, columns<Type, 2, 6>};
   const uint32_t groups = (x.count + max_columns - 1) / max_columns;
@@ -94,11 +98,13 @@ void matmul(const std::byte* weights, size_t row_bytes, uint32_t rows, const Act
 
 }  // namespace
 
-void matmul_f32(const std::byte* weights, size_t row_bytes, uint32_t rows, const Activations& x, float* out, size_t out_stride) {
+void matmul_f32(const std::byte* weights, size_t row_bytes, uint32_t rows, const Activations& x, float* out,
+                size_t out_stride) {
   matmul<F32>(weights, row_bytes, rows, x, out, out_stride);
 }
 
-void matmul_f16(const std::byte* weights, size_t row_bytes, uint32_t rows, const Activations& x, float* out, size_t out_stride) {
+void matmul_f16(const std::byte* weights, size_t row_bytes, uint32_t rows, const Activations& x, float* out,
+                size_t out_stride) {
   matmul<F16>(weights, row_bytes, rows, x, out, out_stride);
 }
 

@@ -1,11 +1,11 @@
 // Q8_0 matrix products: bytes times bytes, two rows of weights in one register.
 //
-// A weight block is 32 bytes and a half-precision scale. The first 16 bytes of two rows make one register, the last 16 a
-// second; each is multiplied with the token's bytes (twice the same 16), and because those stay within [-64, 64] the two
-// 16-bit products can be added before they are widened: 2 x 2 x 127 x 64 < 2^15. The low half of every accumulator then
-// belongs to the first row and the high half to the second, each always by the same operations in the same order.
-#include "samples/engine/kernels/avx2_common.h"
+// A weight block is 32 bytes and a half-precision scale. The first 16 bytes of two rows make one register, the last 16
+// a second; each is multiplied with the token's bytes (twice the same 16), and because those stay within [-64, 64] the
+// two 16-bit products can be added before they are widened: 2 x 2 x 127 x 64 < 2^15. The low half of every accumulator
+// then belongs to the first row and the high half to the second, each always by the same operations in the same order.
 #include "samples/engine/kernels/avx2.h"
+#include "samples/engine/kernels/avx2_common.h"
 
 namespace dmengine::avx2 {
 
@@ -17,7 +17,8 @@ constexpr uint32_t max_columns = 8;  // accumulators and operands of one pair of
 
 inline __m256i two_rows(const std::byte* first, const std::byte* second) {
   const __m128i low = _mm_loadu_si128(reinterpret_cast<const __m128i*>(first));
-  return _mm256_inserti128_si256(_mm256_castsi128_si256(low), _mm_loadu_si128(reinterpret_cast<const __m128i*>(second)), 1);
+  return _mm256_inserti128_si256(_mm256_castsi128_si256(low), _mm_loadu_si128(reinterpret_cast<const __m128i*>(second)),
+                                 1);
 }
 
 inline __m256 two_scales(const std::byte* first, const std::byte* second) {
@@ -30,14 +31,17 @@ inline __m256i twice(const int8_t* sixteen) {
   return _mm256_broadcastsi128_si256(_mm_loadu_si128(reinterpret_cast<const __m128i*>(sixteen)));
 }
 
-// Pairs pairs of rows (2 x Pairs streams of weights) times Columns tokens. rows[2p + 1] may repeat rows[2p].
+// Pairs pairs of rows (2 x Pairs streams of weights) times Columns tokens. rows[2p + 1] may repeat rows[2p]. Every loop
+// over the accumulators is unrolled: one that is not would make the compiler keep them in memory.
 template <int Pairs, int Columns>
-inline void tile(const std::byte* const* rows, const Activations& x, uint32_t first_column, __m256 (*sums)[Columns]) {
+inline void tile(const std::byte* const* rows, const Activations& x, uint32_t first_column, float (*out)[2 * Pairs]) {
   const uint32_t blocks = x.width / block_values;
   const int8_t* quants = x.quants + size_t{first_column} * x.width;
-  const float* scales = x.scales + size_t{first_column} * blocks;
+  const float* scales = x.scales + size_t{first_column} * blocks * scale_copies;
   __m256 sum[Pairs][Columns];
+#pragma GCC unroll 8
   for (int p = 0; p < Pairs; ++p) {
+#pragma GCC unroll 8
     for (int c = 0; c < Columns; ++c) sum[p][c] = _mm256_setzero_ps();
   }
   const __m256i ones = _mm256_set1_epi16(1);
@@ -54,17 +58,25 @@ inline void tile(const std::byte* const* rows, const Activations& x, uint32_t fi
       const __m256 weight_scale = two_scales(first, second);
 #pragma GCC unroll 8
       for (int c = 0; c < Columns; ++c) {
-        const int8_t* q = quants + size_t{static_cast<uint32_t>(c)} * x.width + size_t{block} * block_values;
-        const __m256i product = _mm256_add_epi16(_mm256_maddubs_epi16(front_size, _mm256_sign_epi8(twice(q), front)),
-                                                 _mm256_maddubs_epi16(back_size, _mm256_sign_epi8(twice(q + 16), back)));
+        const size_t column = static_cast<size_t>(c);
+        const int8_t* q = quants + column * x.width + size_t{block} * block_values;
+        const __m256i product =
+            _mm256_add_epi16(_mm256_maddubs_epi16(front_size, _mm256_sign_epi8(twice(q), front)),
+                             _mm256_maddubs_epi16(back_size, _mm256_sign_epi8(twice(q + 16), back)));
         const __m256 whole = _mm256_cvtepi32_ps(_mm256_madd_epi16(product, ones));
-        const __m256 scale = _mm256_mul_ps(weight_scale, _mm256_broadcast_ss(scales + size_t{static_cast<uint32_t>(c)} * blocks + block));
+        const __m256 scale =
+            _mm256_mul_ps(weight_scale, _mm256_loadu_ps(scales + (column * blocks + block) * scale_copies));
         sum[p][c] = _mm256_fmadd_ps(whole, scale, sum[p][c]);
       }
     }
   }
+#pragma GCC unroll 8
   for (int p = 0; p < Pairs; ++p) {
-    for (int c = 0; c < Columns; ++c) sums[p][c] = sum[p][c];
+#pragma GCC unroll 8
+    for (int c = 0; c < Columns; ++c) {
+      out[c][2 * p] = horizontal_sum(_mm256_castps256_ps128(sum[p][c]));
+      out[c][2 * p + 1] = horizontal_sum(_mm256_extractf128_ps(sum[p][c], 1));
+    }
   }
 }
 
@@ -73,29 +85,22 @@ template <int Pairs, int Columns>
 void columns(const std::byte* weights, size_t row_bytes, uint32_t first_row, uint32_t rows, const Activations& x,
              uint32_t first_column, float* out, size_t out_stride) {
   constexpr uint32_t step = 2 * Pairs;
+  float results[Columns][step];
+  const std::byte* streams[step];
   uint32_t row = first_row;
   for (; row + step <= rows; row += step) {
-    const std::byte* streams[step];
     for (uint32_t s = 0; s < step; ++s) streams[s] = weights + (row + s) * row_bytes;
-    __m256 sums[Pairs][Columns];
-    tile<Pairs, Columns>(streams, x, first_column, sums);
-    for (uint32_t p = 0; p < Pairs; ++p) {
-      for (uint32_t c = 0; c < Columns; ++c) {
-        float* to = out + (first_column + c) * out_stride + row + size_t{2} * p;
-        to[0] = horizontal_sum(_mm256_castps256_ps128(sums[p][c]));
-        to[1] = horizontal_sum(_mm256_extractf128_ps(sums[p][c], 1));
-      }
+    tile<Pairs, Columns>(streams, x, first_column, results);
+    for (uint32_t c = 0; c < Columns; ++c) {
+      for (uint32_t s = 0; s < step; ++s) out[(first_column + c) * out_stride + row + s] = results[c][s];
     }
   }
   if constexpr (Pairs > 1) {
     columns<1, Columns>(weights, row_bytes, row, rows, x, first_column, out, out_stride);
   } else if (row < rows) {
-    const std::byte* streams[2] = {weights + row * row_bytes, weights + row * row_bytes};
-    __m256 sums[1][Columns];
-    tile<1, Columns>(streams, x, first_column, sums);
-    for (uint32_t c = 0; c < Columns; ++c) {
-      out[(first_column + c) * out_stride + row] = horizontal_sum(_mm256_castps256_ps128(sums[0][c]));
-    }
+    streams[0] = streams[1] = weights + row * row_bytes;
+    tile<1, Columns>(streams, x, first_column, results);
+    for (uint32_t c = 0; c < Columns; ++c) out[(first_column + c) * out_stride + row] = results[c][0];
   }
 }
 
@@ -103,7 +108,8 @@ using Columns = void (*)(const std::byte*, size_t, uint32_t, uint32_t, const Act
 
 }  // namespace
 
-void matmul_q8_0(const std::byte* weights, size_t row_bytes, uint32_t rows, const Activations& x, float* out, size_t out_stride) {
+void matmul_q8_0(const std::byte* weights, size_t row_bytes, uint32_t rows, const Activations& x, float* out,
+                 size_t out_stride) {
   // One token: eight streams of weights, which memory serves faster than one. More tokens: one pair of rows, read once
   // from memory and for further groups of columns from the first-level cache.
   static constexpr Columns by_count[max_columns] = {columns<4, 1>, columns<2, 2>, columns<2, 3>, columns<1, 4>,
@@ -133,7 +139,7 @@ void quantize(const float* values, uint32_t width, int8_t* quants, float* scales
     __m256 size = _mm256_andnot_ps(sign, v[0]);
     for (int i = 1; i < 4; ++i) size = _mm256_max_ps(size, _mm256_andnot_ps(sign, v[i]));
     const float largest = horizontal_max(size);
-    scales[block] = largest / 64.0F;
+    _mm256_storeu_ps(scales + size_t{block} * scale_copies, _mm256_set1_ps(largest / 64.0F));
     const __m256 inverse = _mm256_set1_ps(largest > 1e-30F ? 64.0F / largest : 0.0F);
     __m256i whole[4];
     for (int i = 0; i < 4; ++i) whole[i] = _mm256_cvtps_epi32(_mm256_mul_ps(v[i], inverse));

@@ -56,7 +56,7 @@ float dot_q8_0(const std::byte* row, const int8_t* quants, const float* scales, 
     for (uint32_t i = 0; i < q8_block; ++i) {
       product += static_cast<int32_t>(load<int8_t>(from + 2 + i)) * quants[block * q8_block + i];
     }
-    sum += static_cast<float>(product) * (half_to_float(load<uint16_t>(from)) * scales[block]);
+    sum += static_cast<float>(product) * (half_to_float(load<uint16_t>(from)) * scales[block * scale_copies]);
   }
   return sum;
 }
@@ -66,7 +66,7 @@ void matmul_q8_0(const std::byte* weights, size_t row_bytes, uint32_t rows, cons
   for (uint32_t row = 0; row < rows; ++row) {
     for (uint32_t token = 0; token < x.count; ++token) {
       out[token * out_stride + row] = dot_q8_0(weights + row * row_bytes, x.quants + size_t{token} * x.width,
-                                               x.scales + size_t{token} * (x.width / q8_block), x.width);
+                                               x.scales + size_t{token} * (x.width / q8_block) * scale_copies, x.width);
     }
   }
 }
@@ -77,7 +77,7 @@ void quantize(const float* values, uint32_t width, int8_t* quants, float* scales
     float largest = 0.0F;
     for (uint32_t i = 0; i < q8_block; ++i) largest = std::max(largest, std::fabs(from[i]));
     const float inverse = largest > 1e-30F ? 64.0F / largest : 0.0F;
-    scales[block] = largest / 64.0F;
+    std::fill_n(scales + size_t{block} * scale_copies, scale_copies, largest / 64.0F);
     for (uint32_t i = 0; i < q8_block; ++i) {
       const float scaled = std::nearbyint(from[i] * inverse);
       // Written so that NaN (from damaged weights) fails the first test: converting it would be undefined.
@@ -96,7 +96,9 @@ void swiglu(float* gate, const float* up, uint32_t width) {
   for (uint32_t i = 0; i < width; ++i) gate[i] = gate[i] / (1.0F + std::exp(-gate[i])) * up[i];
 }
 
-void to_half(const float* values, uint32_t width, uint16_t* out) { std::transform(values, values + width, out, float_to_half); }
+void to_half(const float* values, uint32_t width, uint16_t* out) {
+  std::transform(values, values + width, out, float_to_half);
+}
 
 template <size_t ElementBytes, float (*Element)(const std::byte*, uint32_t)>
 void attention(const AttentionTask& task) {

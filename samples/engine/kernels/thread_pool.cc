@@ -19,7 +19,9 @@ constexpr uint32_t max_pieces = (1U << piece_bits) - 4096;  // room for every th
 constexpr int spins = 2000;  // about 20-40 us of pauses: longer than the gaps between kernels
 constexpr int yields = 16;
 
-uint64_t ticket_of(uint64_t job, uint32_t pieces) { return (job << (2 * piece_bits)) | (uint64_t{pieces} << piece_bits); }
+uint64_t ticket_of(uint64_t job, uint32_t pieces) {
+  return (job << (2 * piece_bits)) | (uint64_t{pieces} << piece_bits);
+}
 uint32_t next_of(uint64_t ticket) { return static_cast<uint32_t>(ticket & piece_mask); }
 uint32_t pieces_of(uint64_t ticket) { return static_cast<uint32_t>((ticket >> piece_bits) & piece_mask); }
 
@@ -31,7 +33,8 @@ void pause() {
 #endif
 }
 
-// Waits until ready() holds: spins, then gives the core away, then sleeps on `word` while it equals the value last seen.
+// Waits until ready() holds: spins, then gives the core away, then sleeps on `word` while it equals the value last
+// seen.
 template <class Word, class Ready>
 void wait_until(const std::atomic<Word>& word, Ready ready) {
   for (int i = 0; i < spins; ++i) {

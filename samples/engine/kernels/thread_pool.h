@@ -1,8 +1,8 @@
 // A pool that runs one function on all its threads at once, the caller being one of them.
 //
-// Workers wait by spinning briefly, then by yielding, then in a futex, so that a core taken by another process costs its
-// share of speed and not more. Work is handed out in small pieces from a shared counter for the same reason: a thread
-// that was preempted delays only the piece it holds.
+// Workers wait by spinning briefly, then by yielding, then in a futex, so that a core taken by another process costs
+// its share of speed and not more. Work is handed out in small pieces from a shared counter for the same reason: a
+// thread that was preempted delays only the piece it holds.
 #pragma once
 
 #include <cstdint>

@@ -15,8 +15,8 @@ constexpr uint64_t max_context = 1 << 24;
 
 tl::unexpected<Error> bad(const GgufFile& file, const std::string& detail) {
   return fail(ErrorKind::bad_input,
-              fmt::format("model '{}': {}; this engine runs plain Llama decoders, convert or choose another model", file.path(),
-                          detail));
+              fmt::format("model '{}': {}; this engine runs plain Llama decoders, convert or choose another model",
+                          file.path(), detail));
 }
 
 Status read_size(const GgufFile& file, const char* key, uint64_t limit, uint32_t& out) {
@@ -53,7 +53,8 @@ Status refuse_what_is_not_built(const GgufFile& file) {
   if (!old_factor) return tl::unexpected(old_factor.error());
   const bool plain = (*scaling == "none" || (*scaling == "linear" && *factor == 1.0)) && *old_factor == 1.0;
   if (!plain) return bad(file, fmt::format("it needs RoPE scaling ('{}')", scaling->substr(0, 20)));
-  if (file.find_tensor("rope_freqs.weight") != nullptr) return bad(file, "it needs RoPE scaling (tensor 'rope_freqs.weight')");
+  if (file.find_tensor("rope_freqs.weight") != nullptr)
+    return bad(file, "it needs RoPE scaling (tensor 'rope_freqs.weight')");
   return {};
 }
 

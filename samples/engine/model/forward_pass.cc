@@ -12,12 +12,17 @@ namespace dmengine {
 namespace {
 
 constexpr uint32_t q8_block = 32;
-constexpr uint64_t pool_threshold = 20'000;  // about nanoseconds: below it waking another thread costs more than it saves
+constexpr uint64_t pool_threshold =
+    20'000;  // about nanoseconds: below it waking another thread costs more than it saves
 
 }  // namespace
 
 ForwardPass::ForwardPass(std::shared_ptr<const ModelLayout> layout, WeightSource& weights, ThreadPool& pool)
-    : layout_(std::move(layout)), weights_(&weights), pool_(&pool), kernels_(&best_kernels()), scratch_(pool.threads()) {
+    : layout_(std::move(layout)),
+      weights_(&weights),
+      pool_(&pool),
+      kernels_(&best_kernels()),
+      scratch_(pool.threads()) {
   const ModelConfig& config = layout_->config;
   for (uint32_t pair = 0; pair < config.rope_dims / 2; ++pair) {
     frequencies_.push_back(std::pow(static_cast<double>(config.rope_base), -2.0 * pair / config.rope_dims));
@@ -41,7 +46,7 @@ void ForwardPass::reserve(uint32_t tokens, uint32_t positions) {
   grow(cosines_, config.rope_dims / 2);
   grow(sines_, config.rope_dims / 2);
   const uint64_t widest = std::max({config.dim, config.q_dim(), config.ffn});
-  grow(scales_, (widest + q8_block - 1) / q8_block);
+  grow(scales_, (widest + q8_block - 1) / q8_block * scale_copies);
   if (quants_.size() < tokens * widest) quants_.resize(tokens * widest);
   for (std::vector<float>& scratch : scratch_) {
     if (scratch.size() < positions + 8) scratch.resize(std::max<size_t>(positions + 8, scratch.size() * 2));
@@ -141,7 +146,8 @@ void ForwardPass::rotate_and_store(uint32_t layer, KvCache& cache, std::span<con
     if (cache.type() == KvType::f32) {
       std::memcpy(rows + size_t{position} * config.head_dim * 4, values, size_t{config.head_dim} * 4);
     } else {
-      kernels_->to_half(values, config.head_dim, reinterpret_cast<uint16_t*>(rows) + size_t{position} * config.head_dim);
+      kernels_->to_half(values, config.head_dim,
+                        reinterpret_cast<uint16_t*>(rows) + size_t{position} * config.head_dim);
     }
   };
   for_each(count_, uint64_t{count_} * (config.q_dim() + config.kv_dim()), [&](uint32_t t, unsigned) {
@@ -169,7 +175,8 @@ void ForwardPass::attend(uint32_t layer, const KvCache& cache, std::span<const P
   }
   const uint64_t flops = positions * config.q_dim() * 4;
   const uint64_t bytes = distinct * (cache.bytes_per_position() / config.layers);
-  const OpScope scope(observer_, stats_, {"attention", static_cast<int32_t>(layer), KernelClass::attention, flops, bytes});
+  const OpScope scope(observer_, stats_,
+                      {"attention", static_cast<int32_t>(layer), KernelClass::attention, flops, bytes});
   if (stats_ != nullptr) stats_->kv_bytes_read += bytes;
 
   const uint32_t group = config.heads / config.kv_heads;

@@ -52,12 +52,15 @@ class ForwardPass {
   Status embed(std::span<const PassToken> tokens);
   Status layer(uint32_t index, KvCache& cache, std::span<const PassToken> tokens);
   Status logits(std::span<const PassToken> tokens);
-  // Residual += addend (when given); activations = norm of the residual, of `count` rows picked by `rows` (nullptr: all).
-  void add_and_norm(const float* addend, std::span<const float> weight, uint32_t count, const uint32_t* rows, int32_t layer);
+  // Residual += addend (when given); activations = norm of the residual, of `count` rows picked by `rows` (nullptr:
+  // all).
+  void add_and_norm(const float* addend, std::span<const float> weight, uint32_t count, const uint32_t* rows,
+                    int32_t layer);
   void rotate_and_store(uint32_t layer, KvCache& cache, std::span<const PassToken> tokens);
   void attend(uint32_t layer, const KvCache& cache, std::span<const PassToken> tokens);
   void activate(int32_t layer);
-  Status multiply(const char* name, int32_t layer, std::span<const Product> products, const float* values, uint32_t width);
+  Status multiply(const char* name, int32_t layer, std::span<const Product> products, const float* values,
+                  uint32_t width);
   void cut(uint32_t block, std::span<const std::byte> bytes, const Product& product, uint64_t piece_bytes);
   // Runs body(i) for all i, on the pool when the work is worth a wake-up.
   void for_each(uint32_t count, uint64_t cost, const std::function<void(uint32_t, unsigned)>& body);
@@ -75,9 +78,9 @@ class ForwardPass {
   std::vector<float> residual_, normed_, query_, key_, value_, mixed_, projected_, gate_, up_;
   std::vector<int8_t> quants_;
   std::vector<float> scales_;
-  std::vector<double> frequencies_;            // radians a position, per rotated pair
-  std::vector<float> cosines_, sines_;         // [token][pair]
-  std::vector<std::vector<float>> scratch_;    // per thread: attention scores
+  std::vector<double> frequencies_;          // radians a position, per rotated pair
+  std::vector<float> cosines_, sines_;       // [token][pair]
+  std::vector<std::vector<float>> scratch_;  // per thread: attention scores
   std::vector<Piece> pieces_;
 };
 

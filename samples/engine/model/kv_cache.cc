@@ -11,9 +11,10 @@ namespace dmengine {
 Result<KvCache> KvCache::create(const ModelConfig& config, uint32_t slots, uint32_t capacity, KvType type) {
   constexpr uint32_t max_slots = 1 << 16, max_capacity = 1 << 24;
   if (slots == 0 || capacity == 0 || slots > max_slots || capacity > max_capacity) {
-    return fail(ErrorKind::usage, fmt::format("a KV cache of {} slots of {} positions is not possible; both must be at least 1, "
-                                              "at most {} and {}",
-                                              slots, capacity, max_slots, max_capacity));
+    return fail(ErrorKind::usage,
+                fmt::format("a KV cache of {} slots of {} positions is not possible; both must be at least 1, "
+                            "at most {} and {}",
+                            slots, capacity, max_slots, max_capacity));
   }
   KvCache cache;
   cache.layers_ = config.layers;
@@ -23,11 +24,13 @@ Result<KvCache> KvCache::create(const ModelConfig& config, uint32_t slots, uint3
   cache.type_ = type;
   cache.element_bytes_ = type == KvType::f16 ? 2 : 4;
   cache.lengths_.assign(slots, 0);
-  // Sizes are bounded by read_config and the limits above, so only the product can be too much: compare as real numbers.
+  // Sizes are bounded by read_config and the limits above, so only the product can be too much: compare as real
+  // numbers.
   const double wanted = static_cast<double>(cache.bytes_per_position()) * slots * capacity / 2;
   if (wanted > 1e15) {
-    return fail(ErrorKind::environment,
-                fmt::format("a KV cache of {:.3g} bytes is not possible; use fewer slots or a shorter context", wanted * 2));
+    return fail(
+        ErrorKind::environment,
+        fmt::format("a KV cache of {:.3g} bytes is not possible; use fewer slots or a shorter context", wanted * 2));
   }
   const uint64_t half = cache.bytes_per_position() / 2 * slots * capacity;
   auto keys = MappedMemory::allocate(half, "the KV cache");
@@ -56,9 +59,7 @@ void KvCache::copy_prefix(uint32_t from, uint32_t to, uint32_t length) {
 
 uint64_t KvCache::bytes() const { return keys_.size() + values_.size(); }
 
-uint64_t KvCache::bytes_per_position() const {
-  return uint64_t{2} * layers_ * kv_heads_ * head_dim_ * element_bytes_;
-}
+uint64_t KvCache::bytes_per_position() const { return uint64_t{2} * layers_ * kv_heads_ * head_dim_ * element_bytes_; }
 
 uint64_t KvCache::offset(uint32_t layer, uint32_t slot, uint32_t kv_head) const {
   return ((uint64_t{layer} * slots() + slot) * kv_heads_ + kv_head) * capacity_ * head_dim_ * element_bytes_;

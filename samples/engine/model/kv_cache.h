@@ -15,7 +15,8 @@ enum class KvType { f16, f32 };
 class KvCache {
  public:
   // environment when the memory cannot be had; usage for zero (or absurdly many) slots or positions.
-  static Result<KvCache> create(const ModelConfig& config, uint32_t slots, uint32_t capacity, KvType type = KvType::f16);
+  static Result<KvCache> create(const ModelConfig& config, uint32_t slots, uint32_t capacity,
+                                KvType type = KvType::f16);
 
   uint32_t slots() const { return static_cast<uint32_t>(lengths_.size()); }
   uint32_t capacity() const { return capacity_; }  // positions a slot can hold

@@ -24,9 +24,10 @@ class LayoutBuilder {
 
  private:
   tl::unexpected<Error> bad(const std::string& detail) const {
-    return fail(ErrorKind::bad_input, fmt::format("model '{}': {}; this engine runs plain Llama decoders, convert or choose "
-                                                  "another model",
-                                                  file_.path(), detail));
+    return fail(ErrorKind::bad_input,
+                fmt::format("model '{}': {}; this engine runs plain Llama decoders, convert or choose "
+                            "another model",
+                            file_.path(), detail));
   }
   Result<const TensorInfo*> tensor(const std::string& name, uint64_t rows, uint64_t columns);
   Status matrix(const std::string& name, int32_t layer, uint32_t rows, uint32_t columns, uint32_t& out);
@@ -44,7 +45,8 @@ Result<const TensorInfo*> LayoutBuilder::tensor(const std::string& name, uint64_
   const TensorInfo* info = file_.find_tensor(name);
   if (info == nullptr) return bad(fmt::format("the tensor '{}' is missing", name));
   if (info->rows != rows || info->columns != columns) {
-    return bad(fmt::format("the tensor '{}' has {} x {} values, expected {} x {}", name, info->columns, info->rows, columns, rows));
+    return bad(fmt::format("the tensor '{}' has {} x {} values, expected {} x {}", name, info->columns, info->rows,
+                           columns, rows));
   }
   used_.insert(name);
   return info;
@@ -61,11 +63,12 @@ Status LayoutBuilder::matrix(const std::string& name, int32_t layer, uint32_t ro
   matrix.columns = columns;
   matrix.row_bytes = static_cast<uint32_t>(row_bytes(matrix.type, columns));
   matrix.first_block = static_cast<uint32_t>(layout_->blocks.size());
-  const auto fitting = static_cast<uint32_t>(std::clamp<uint64_t>(block_bytes_ / matrix.row_bytes, 1, rows));
+  auto fitting = static_cast<uint32_t>(std::clamp<uint64_t>(block_bytes_ / matrix.row_bytes, 1, rows));
+  if (fitting > row_tile) fitting = fitting / row_tile * row_tile;
   // Even slices: as many as are needed, none much smaller than the others.
   const uint32_t slices = (rows + fitting - 1) / fitting;
   uint32_t per_block = (rows + slices - 1) / slices;
-  if (fitting >= row_tile) per_block = std::min((per_block + row_tile - 1) / row_tile * row_tile, rows);
+  if (fitting >= row_tile) per_block = std::min({(per_block + row_tile - 1) / row_tile * row_tile, fitting, rows});
   matrix.rows_per_block = per_block;
   for (uint32_t first = 0; first < rows; first += per_block) {
     BlockInfo block;
@@ -121,7 +124,8 @@ Status LayoutBuilder::read_layer(uint32_t index) {
 
 Status LayoutBuilder::refuse_unknown_tensors() const {
   for (const TensorInfo& info : file_.tensors()) {
-    if (!used_.contains(info.name)) return bad(fmt::format("the tensor '{}' is not part of such a model", info.name.substr(0, 60)));
+    if (!used_.contains(info.name))
+      return bad(fmt::format("the tensor '{}' is not part of such a model", info.name.substr(0, 60)));
   }
   return {};
 }

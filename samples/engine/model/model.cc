@@ -43,16 +43,18 @@ Status Model::Impl::check(const KvCache& cache, const Batch& batch, size_t logit
   std::vector<bool> seen(cache.slots(), false);
   for (const SequenceChunk& chunk : batch.sequences) {
     if (chunk.slot >= cache.slots()) return refused(fmt::format("slot {} of {}", chunk.slot, cache.slots()));
-    if (seen[chunk.slot]) return refused(fmt::format("slot {} is named twice; put its tokens in one chunk", chunk.slot));
+    if (seen[chunk.slot])
+      return refused(fmt::format("slot {} is named twice; put its tokens in one chunk", chunk.slot));
     seen[chunk.slot] = true;
     if (chunk.tokens.empty()) return refused(fmt::format("slot {} has no tokens; leave it out", chunk.slot));
     if (chunk.start != cache.length(chunk.slot)) {
-      return refused(fmt::format("slot {} holds {} positions, the chunk starts at {}; truncate or fill it first", chunk.slot,
-                                 cache.length(chunk.slot), chunk.start));
+      return refused(fmt::format("slot {} holds {} positions, the chunk starts at {}; truncate or fill it first",
+                                 chunk.slot, cache.length(chunk.slot), chunk.start));
     }
     if (chunk.tokens.size() > cache.capacity() - chunk.start) {
-      return refused(fmt::format("slot {} has room for {} positions, {} more were given to its {}; use a longer context",
-                                 chunk.slot, cache.capacity(), chunk.tokens.size(), chunk.start));
+      return refused(
+          fmt::format("slot {} has room for {} positions, {} more were given to its {}; use a longer context",
+                      chunk.slot, cache.capacity(), chunk.tokens.size(), chunk.start));
     }
     for (const int32_t token : chunk.tokens) {
       if (token < 0 || static_cast<uint32_t>(token) >= config.vocab) {
@@ -72,7 +74,8 @@ void Model::Impl::flatten(const Batch& batch, float* logits) {
     for (size_t i = 0; i < chunk.tokens.size(); ++i) {
       const bool last = i + 1 == chunk.tokens.size();
       const bool wanted = chunk.logits == LogitRows::all || (chunk.logits == LogitRows::last && last);
-      tokens.push_back({chunk.slot, chunk.start + static_cast<uint32_t>(i), chunk.tokens[i], wanted ? logits : nullptr});
+      tokens.push_back(
+          {chunk.slot, chunk.start + static_cast<uint32_t>(i), chunk.tokens[i], wanted ? logits : nullptr});
       if (wanted) logits += vocab;
     }
   }
@@ -93,7 +96,8 @@ Status Model::forward(KvCache& cache, const Batch& batch, std::span<float> logit
   impl_->flatten(batch, logits.data());
   const std::span<const PassToken> tokens(impl_->tokens);
   for (size_t first = 0; first < tokens.size(); first += max_pass_tokens) {
-    DMPROF_TRY(impl_->pass.run(cache, tokens.subspan(first, std::min<size_t>(max_pass_tokens, tokens.size() - first)), stats));
+    DMPROF_TRY(
+        impl_->pass.run(cache, tokens.subspan(first, std::min<size_t>(max_pass_tokens, tokens.size() - first)), stats));
   }
   for (const SequenceChunk& chunk : batch.sequences) {
     cache.set_length(chunk.slot, chunk.start + static_cast<uint32_t>(chunk.tokens.size()));

@@ -1,11 +1,11 @@
 // The forward pass of a Llama-architecture decoder over a batch of sequences.
 //
 // Invariant that lossless speculation rests on: the logits of a token depend on nothing but the weights, the tokens
-// before it in its own sequence, and the CPU's instruction set. Batch composition, chunking, thread count and block size
-// change no bit of them.
+// before it in its own sequence, and the CPU's instruction set. Batch composition, chunking, thread count and block
+// size change no bit of them.
 //
-// A Model is used by one thread at a time; it runs its kernels on the pool it was given. Several models may share a pool
-// and a thread (target and draft).
+// A Model is used by one thread at a time; it runs its kernels on the pool it was given. Several models may share a
+// pool and a thread (target and draft).
 #pragma once
 
 #include <cstdint>

@@ -120,7 +120,7 @@ Status ForwardPass::multiply(const char* name, int32_t layer, std::span<const Pr
 
 void ForwardPass::quantize_row(const float* values, uint32_t width, uint32_t row) {
   kernels_->quantize(values + size_t{row} * width, width, quants_.data() + size_t{row} * width,
-                     scales_.data() + size_t{row} * (width / 32));
+                     scales_.data() + size_t{row} * (width / 32) * scale_copies);
 }
 
 }  // namespace dmengine

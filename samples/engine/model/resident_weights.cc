@@ -37,7 +37,8 @@ Status read_range(const std::string& path, uint64_t start, std::span<std::byte> 
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   const auto failed = [&](uint64_t at, const char* reason) -> Status {
     if (descriptor >= 0) close(descriptor);
-    return fail(ErrorKind::environment, fmt::format("cannot read model '{}' at byte {}: {}; check the disk", path, at, reason));
+    return fail(ErrorKind::environment,
+                fmt::format("cannot read model '{}' at byte {}: {}; check the disk", path, at, reason));
   };
   if (descriptor < 0) return failed(0, std::strerror(errno));
   uint64_t done = 0;

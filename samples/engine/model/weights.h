@@ -1,8 +1,8 @@
 // Parameters as a sequence of blocks: the unit in which weights are read, cached, predicted and prefetched.
 //
-// A block is one matrix or a slice of its rows, contiguous in the file, about `block_bytes` long. Blocks are numbered in
-// the order the forward pass reads them; a tied output matrix comes last. A forward pass reads every block once, except
-// that the embedding lookup of each token first reads the block that holds the token's row. Norms stay resident.
+// A block is one matrix or a slice of its rows, contiguous in the file, about `block_bytes` long. Blocks are numbered
+// in the order the forward pass reads them; a tied output matrix comes last. A forward pass reads every block once,
+// except that the embedding lookup of each token first reads the block that holds the token's row. Norms stay resident.
 #pragma once
 
 #include <cstddef>
@@ -48,7 +48,8 @@ struct LayerLayout {
   std::vector<float> ffn_norm;
 };
 
-// What a model file holds and how it is cut into blocks. Immutable once read; shared by the model and its weight source.
+// What a model file holds and how it is cut into blocks. Immutable once read; shared by the model and its weight
+// source.
 struct ModelLayout {
   static constexpr uint64_t default_block_bytes = 128 * 1024;
 

@@ -10,8 +10,8 @@ namespace dmengine {
 struct SynthShape {
   std::string_view name;
   uint32_t dim, ffn, layers, heads, kv_heads, vocab;
-  // The output of layers from `damped_from` on is scaled by this, so that the first layers alone predict most tokens and
-  // make a draft of tunable acceptance.
+  // The output of layers from `damped_from` on is scaled by this, so that the first layers alone predict most tokens
+  // and make a draft of tunable acceptance.
   float damping = 1.0F;
   uint32_t damped_from = 2;
 };

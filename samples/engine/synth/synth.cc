@@ -49,7 +49,9 @@ void add_metadata(GgufWriter& writer, const SynthShape& shape, TensorType type, 
   const uint32_t head_dim = shape.dim / shape.heads;
   writer.add("general.architecture", std::string_view("llama"));
   writer.add("general.name", std::string_view(fmt::format("synthetic {} ({} layers)", shape.name, layers)));
-  writer.add("general.file_type", type == TensorType::f32 ? uint32_t{0} : type == TensorType::f16 ? uint32_t{1} : uint32_t{7});
+  writer.add("general.file_type", type == TensorType::f32   ? uint32_t{0}
+                                  : type == TensorType::f16 ? uint32_t{1}
+                                                            : uint32_t{7});
   writer.add("llama.block_count", layers);
   writer.add("llama.context_length", uint32_t{2048});
   writer.add("llama.embedding_length", shape.dim);
@@ -96,7 +98,8 @@ int report(const Error& error) {
 
 }  // namespace
 
-Status write_synthetic_model(const std::string& path, const SynthShape& shape, TensorType type, uint64_t seed, uint32_t layers) {
+Status write_synthetic_model(const std::string& path, const SynthShape& shape, TensorType type, uint64_t seed,
+                             uint32_t layers) {
   GgufWriter writer(path);
   add_metadata(writer, shape, type, layers);
   const std::vector<SynthTensor> tensors = tensors_of(shape, layers);
@@ -113,8 +116,11 @@ Status write_synthetic_model(const std::string& path, const SynthShape& shape, T
 int synth_main(std::span<const std::string> args) {
   std::string shape_name, type_name = "q8_0", output, draft_output;
   uint64_t seed = 1;
-  CLI::App app{"Writes a model with random weights from a seed: real byte traffic without a real text model.", "dm-engine synth"};
-  app.add_option("--shape", shape_name, "tiny, m110, m400, or m400s (whose first two layers predict most of its tokens)")->required();
+  CLI::App app{"Writes a model with random weights from a seed: real byte traffic without a real text model.",
+               "dm-engine synth"};
+  app.add_option("--shape", shape_name,
+                 "tiny, m110, m400, or m400s (whose first two layers predict most of its tokens)")
+      ->required();
   app.add_option("--type", type_name, "f32, f16 or q8_0 (default q8_0)");
   app.add_option("--seed", seed, "seed of the weights (default 1)");
   app.add_option("-o,--output", output, "file to write")->required();
@@ -135,7 +141,8 @@ int synth_main(std::span<const std::string> args) {
   if (auto done = write_synthetic_model(output, *shape, *type, seed, shape->layers); !done) return report(done.error());
   if (draft_output.empty()) return 0;
   const uint32_t draft_layers = std::min(2U, shape->layers);
-  if (auto done = write_synthetic_model(draft_output, *shape, *type, seed, draft_layers); !done) return report(done.error());
+  if (auto done = write_synthetic_model(draft_output, *shape, *type, seed, draft_layers); !done)
+    return report(done.error());
   return 0;
 }
 

@@ -15,6 +15,7 @@ int synth_main(std::span<const std::string> args);
 
 // Writes the first `layers` layers of the shape (all of them, or fewer for a draft that shares its weights). The same
 // arguments give the same bytes on every machine: the arithmetic is exact or rounded as IEEE 754 says.
-Status write_synthetic_model(const std::string& path, const SynthShape& shape, TensorType type, uint64_t seed, uint32_t layers);
+Status write_synthetic_model(const std::string& path, const SynthShape& shape, TensorType type, uint64_t seed,
+                             uint32_t layers);
 
 }  // namespace dmengine

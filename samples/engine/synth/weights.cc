@@ -46,7 +46,8 @@ void random_row(uint64_t seed, uint64_t tensor, uint64_t row, float deviation, s
   for (float& value : out) {
     state += step;
     const uint64_t bits = mix(state);
-    const auto sum = static_cast<int32_t>((bits & 0xFFFF) + ((bits >> 16) & 0xFFFF) + ((bits >> 32) & 0xFFFF) + (bits >> 48));
+    const auto sum =
+        static_cast<int32_t>((bits & 0xFFFF) + ((bits >> 16) & 0xFFFF) + ((bits >> 32) & 0xFFFF) + (bits >> 48));
     value = static_cast<float>(sum - 2 * 65535) * scale;
   }
 }

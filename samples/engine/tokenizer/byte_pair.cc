@@ -1,5 +1,5 @@
-// Byte-level byte-pair encoding as GPT-2 does it. Every byte has a printable character of its own, in which the vocabulary
-// and the merges are written; words are split first and merged one by one.
+// Byte-level byte-pair encoding as GPT-2 does it. Every byte has a printable character of its own, in which the
+// vocabulary and the merges are written; words are split first and merged one by one.
 #include <fmt/format.h>
 
 #include <array>
@@ -86,15 +86,16 @@ class BytePairEncoder final : public Encoder {
       pieces.push_back(std::string_view(written).substr(begin, end - begin));
       begin = end;
     }
-    const auto merged = merge_pieces(pieces, [this](std::string_view left, std::string_view right) -> std::optional<double> {
-      const auto it = ranks_.find(Pair(left, right));
-      return it == ranks_.end() ? std::nullopt : std::optional(it->second);
-    });
+    const auto merged =
+        merge_pieces(pieces, [this](std::string_view left, std::string_view right) -> std::optional<double> {
+          const auto it = ranks_.find(Pair(left, right));
+          return it == ranks_.end() ? std::nullopt : std::optional(it->second);
+        });
     for (const std::string_view piece : merged) add(piece, out);
   }
 
-  // A merge whose result is not in the vocabulary falls apart into bytes; a byte that is missing too becomes the unknown
-  // token where there is one.
+  // A merge whose result is not in the vocabulary falls apart into bytes; a byte that is missing too becomes the
+  // unknown token where there is one.
   void add(std::string_view piece, std::vector<int32_t>& out) const {
     if (const auto id = vocabulary_->find(piece)) return out.push_back(*id);
     const size_t first = next_character(piece).bytes;
@@ -118,9 +119,10 @@ Result<std::unique_ptr<Encoder>> make_byte_pair_encoder(const GgufFile& file, co
   auto splitting = file.string_value("tokenizer.ggml.pre", "gpt-2");
   if (!splitting) return tl::unexpected(splitting.error());
   if (*splitting != "gpt-2") {
-    return fail(ErrorKind::bad_input, fmt::format("model '{}' splits words the way '{}' does, this engine knows 'gpt-2'; choose "
-                                                  "another model",
-                                                  file.path(), splitting->substr(0, 40)));
+    return fail(ErrorKind::bad_input,
+                fmt::format("model '{}' splits words the way '{}' does, this engine knows 'gpt-2'; choose "
+                            "another model",
+                            file.path(), splitting->substr(0, 40)));
   }
   auto merges = file.string_array("tokenizer.ggml.merges");
   if (!merges) return tl::unexpected(merges.error());

@@ -29,7 +29,8 @@ std::vector<std::string_view> merge_pieces(const std::vector<std::string_view>& 
   const auto count = static_cast<int32_t>(pieces.size());
   std::vector<Node> nodes;
   nodes.reserve(pieces.size());
-  for (int32_t i = 0; i < count; ++i) nodes.push_back({pieces[static_cast<size_t>(i)], i - 1, i + 1 < count ? i + 1 : -1});
+  for (int32_t i = 0; i < count; ++i)
+    nodes.push_back({pieces[static_cast<size_t>(i)], i - 1, i + 1 < count ? i + 1 : -1});
   const auto node = [&nodes](int32_t i) -> Node& { return nodes[static_cast<size_t>(i)]; };
 
   std::priority_queue<Candidate> queue;

@@ -1,5 +1,5 @@
-// Splits text the way GPT-2 does before byte-pair merging: English contractions, runs of letters, of numbers and of other
-// characters, each with the one space before it, and runs of white space.
+// Splits text the way GPT-2 does before byte-pair merging: English contractions, runs of letters, of numbers and of
+// other characters, each with the one space before it, and runs of white space.
 #pragma once
 
 #include <string_view>

@@ -56,10 +56,11 @@ class SentencePieceEncoder final : public Encoder {
       pieces.push_back(rest.substr(0, length));
       rest.remove_prefix(length);
     }
-    const auto merged = merge_pieces(pieces, [this](std::string_view left, std::string_view right) -> std::optional<double> {
-      const auto id = text_token(std::string_view(left.data(), left.size() + right.size()));
-      return id ? std::optional(-vocabulary_->scores[static_cast<size_t>(*id)]) : std::nullopt;
-    });
+    const auto merged =
+        merge_pieces(pieces, [this](std::string_view left, std::string_view right) -> std::optional<double> {
+          const auto id = text_token(std::string_view(left.data(), left.size() + right.size()));
+          return id ? std::optional(-vocabulary_->scores[static_cast<size_t>(*id)]) : std::nullopt;
+        });
     for (const std::string_view piece : merged) add(piece, out);
   }
 
@@ -68,12 +69,15 @@ class SentencePieceEncoder final : public Encoder {
     const std::string& text = vocabulary_->texts[index];
     switch (vocabulary_->kinds[index]) {
       case TokenKind::control:
-      case TokenKind::unused: return {};
-      case TokenKind::unknown: return "\xEF\xBF\xBD";  // U+FFFD
+      case TokenKind::unused:
+        return {};
+      case TokenKind::unknown:
+        return "\xEF\xBF\xBD";  // U+FFFD
       case TokenKind::byte:
         if (const auto byte = byte_of(text)) return std::string(1, static_cast<char>(*byte));
         return {};
-      default: break;
+      default:
+        break;
     }
     std::string bytes;
     for (size_t at = 0; at < text.size();) {

@@ -25,9 +25,10 @@ Result<Tokenizer> Tokenizer::from_gguf(const GgufFile& file) {
   auto kind = file.string_value("tokenizer.ggml.model");
   if (!kind) return tl::unexpected(kind.error());
   if (*kind != "gpt2" && *kind != "llama") {
-    return fail(ErrorKind::bad_input, fmt::format("model '{}' has a tokenizer of kind '{}', this engine reads 'gpt2' and "
-                                                  "'llama'; choose another model",
-                                                  file.path(), kind->substr(0, 40)));
+    return fail(ErrorKind::bad_input,
+                fmt::format("model '{}' has a tokenizer of kind '{}', this engine reads 'gpt2' and "
+                            "'llama'; choose another model",
+                            file.path(), kind->substr(0, 40)));
   }
   auto vocabulary = Vocabulary::read(file);
   if (!vocabulary) return tl::unexpected(vocabulary.error());

@@ -15,7 +15,8 @@ struct Utf8Character {
   bool partial = false;  // not valid, but the text ends where more bytes could still make it so
 };
 
-// The character at the start of a text that is not empty. Overlong forms, surrogates and codes above U+10FFFF are invalid.
+// The character at the start of a text that is not empty. Overlong forms, surrogates and codes above U+10FFFF are
+// invalid.
 Utf8Character next_character(std::string_view text);
 
 void append_utf8(std::string& out, uint32_t code);

@@ -17,7 +17,8 @@ tl::unexpected<Error> bad(const GgufFile& file, const std::string& detail) {
 Status special(const GgufFile& file, const char* key, uint32_t size, std::optional<int32_t>& out) {
   if (file.find(key) == nullptr) return {};
   // Some converters write -1 or 0xFFFFFFFF for "none".
-  if (const auto* raw = std::get_if<int64_t>(file.find(key)); raw != nullptr && (*raw == -1 || *raw == 0xFFFFFFFF)) return {};
+  if (const auto* raw = std::get_if<int64_t>(file.find(key)); raw != nullptr && (*raw == -1 || *raw == 0xFFFFFFFF))
+    return {};
   auto id = file.unsigned_value(key);
   if (!id) return tl::unexpected(id.error());
   if (*id >= size) return bad(file, fmt::format("'{}' is {}, the vocabulary has {} tokens", key, *id, size));

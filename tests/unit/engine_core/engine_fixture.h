@@ -22,7 +22,8 @@ inline SynthShape small_shape() {
 
 // The model in one file with its own weights, pool and cache; a failure to load is a failed test.
 struct LoadedModel {
-  explicit LoadedModel(const std::string& path, unsigned threads = 2, uint64_t block_bytes = 4096, KvType kv = KvType::f16)
+  explicit LoadedModel(const std::string& path, unsigned threads = 2, uint64_t block_bytes = 4096,
+                       KvType kv = KvType::f16)
       : pool(threads) {
     auto file = GgufFile::open(path);
     if (!file) throw std::runtime_error(file.error().message);

@@ -118,7 +118,9 @@ TEST_F(Gguf, does_not_hang_on_a_pipe_nobody_writes_to) {
 
 TEST_F(Gguf, refuses_another_format_or_version) {
   EXPECT_THAT(refusal("GG"), HasSubstr("not a GGUF file"));
-  EXPECT_THAT(refusal("\x7f" "ELF............"), HasSubstr("not a GGUF file"));
+  EXPECT_THAT(refusal("\x7f"
+                      "ELF............"),
+              HasSubstr("not a GGUF file"));
   EXPECT_THAT(refusal(GgufBytes(0, 0, 1).bytes()), HasSubstr("version 1"));
   EXPECT_THAT(refusal(GgufBytes(0, 0, 0x03000000).bytes()), HasSubstr("version 50331648"));
 }
@@ -129,14 +131,16 @@ TEST_F(Gguf, refuses_huge_counts_before_allocating_for_them) {
   EXPECT_THAT(refusal(GgufBytes(0, huge).bytes()), HasSubstr("metadata keys"));
   EXPECT_THAT(refusal(GgufBytes(0, 1).number(huge).bytes()), HasSubstr("a metadata key claims"));
   EXPECT_THAT(refusal(GgufBytes(0, 1).key("k", text).number(huge).bytes()), HasSubstr("a string claims"));
-  EXPECT_THAT(refusal(GgufBytes(0, 1).key("k", array).number(u64).number(huge).bytes()), HasSubstr("more than the file can hold"));
+  EXPECT_THAT(refusal(GgufBytes(0, 1).key("k", array).number(u64).number(huge).bytes()),
+              HasSubstr("more than the file can hold"));
   EXPECT_THAT(refusal(GgufBytes(0, 1).key("k", array).number(text).number(uint64_t{1} << 61).bytes()),
               HasSubstr("more than the file can hold"));
 }
 
 TEST_F(Gguf, refuses_unknown_types_and_impossible_truth_values) {
   EXPECT_THAT(refusal(GgufBytes(0, 1).key("k", 13).bytes()), HasSubstr("unknown type 13"));
-  EXPECT_THAT(refusal(GgufBytes(0, 1).key("k", array).number(uint32_t{99}).number(uint64_t{1}).bytes()), HasSubstr("unknown type 99"));
+  EXPECT_THAT(refusal(GgufBytes(0, 1).key("k", array).number(uint32_t{99}).number(uint64_t{1}).bytes()),
+              HasSubstr("unknown type 99"));
   EXPECT_THAT(refusal(GgufBytes(0, 1).key("k", boolean).number<uint8_t>(2).bytes()), HasSubstr("truth value is 2"));
 }
 
@@ -163,17 +167,21 @@ TEST_F(Gguf, refuses_impossible_shapes) {
 
 TEST_F(Gguf, refuses_tensors_outside_the_file_or_out_of_alignment) {
   EXPECT_THAT(refusal(GgufBytes(1, 0).tensor("t", {8}, 0, 0).pad(8).bytes()), HasSubstr("outside the file"));
-  EXPECT_THAT(refusal(GgufBytes(1, 0).tensor("t", {8}, 0, 0xFFFFFFFFFFFFFFE0).pad(256).bytes()), HasSubstr("outside the file"));
+  EXPECT_THAT(refusal(GgufBytes(1, 0).tensor("t", {8}, 0, 0xFFFFFFFFFFFFFFE0).pad(256).bytes()),
+              HasSubstr("outside the file"));
   EXPECT_THAT(refusal(GgufBytes(1, 0).tensor("t", {8}, 0, 4).pad(256).bytes()), HasSubstr("alignment"));
   EXPECT_EQ(refusal(GgufBytes(1, 0).tensor("t", {8}, 0, 0).pad(256).bytes()), "(accepted)");
   for (const uint32_t alignment : {0U, 3U, 1U << 20}) {
-    EXPECT_THAT(refusal(GgufBytes(0, 1).key("general.alignment", u32).number(alignment).bytes()), HasSubstr("power of two"));
+    EXPECT_THAT(refusal(GgufBytes(0, 1).key("general.alignment", u32).number(alignment).bytes()),
+                HasSubstr("power of two"));
   }
 }
 
 TEST_F(Gguf, refuses_the_same_name_twice) {
-  EXPECT_THAT(refusal(GgufBytes(0, 2).key("k", u8).number<uint8_t>(1).key("k", u8).number<uint8_t>(1).bytes()), HasSubstr("twice"));
-  EXPECT_THAT(refusal(GgufBytes(2, 0).tensor("t", {8}, 0, 0).tensor("t", {8}, 0, 32).pad(256).bytes()), HasSubstr("twice"));
+  EXPECT_THAT(refusal(GgufBytes(0, 2).key("k", u8).number<uint8_t>(1).key("k", u8).number<uint8_t>(1).bytes()),
+              HasSubstr("twice"));
+  EXPECT_THAT(refusal(GgufBytes(2, 0).tensor("t", {8}, 0, 0).tensor("t", {8}, 0, 32).pad(256).bytes()),
+              HasSubstr("twice"));
 }
 
 TEST_F(Gguf, keeps_control_characters_of_names_out_of_messages) {
@@ -216,7 +224,8 @@ TEST_F(Gguf, survives_any_byte_being_changed) {
 }
 
 TEST_F(Gguf, names_the_key_that_is_missing_or_of_another_type) {
-  const std::string path = folder_.write("m.gguf", GgufBytes(0, 2).key("n", i32).number<int32_t>(-4).key("s", text).string("x").bytes());
+  const std::string path =
+      folder_.write("m.gguf", GgufBytes(0, 2).key("n", i32).number<int32_t>(-4).key("s", text).string("x").bytes());
   const auto file = GgufFile::open(path);
   ASSERT_TRUE(file);
   EXPECT_THAT(file->unsigned_value("n").error().message, HasSubstr("'n' is not a whole number >= 0"));

@@ -37,18 +37,20 @@ std::vector<std::byte> random_matrix(TensorType type, uint32_t rows, uint32_t co
 // Activations in both forms, owned.
 struct Inputs {
   Inputs(const Kernels& kernels, uint32_t count, uint32_t width, unsigned seed = 7)
-      : values(random_values(size_t{count} * width, seed)), quants(values.size()), scales(values.size() / 32 + 1) {
+      : values(random_values(size_t{count} * width, seed)),
+        quants(values.size()),
+        scales((values.size() / 32 + 1) * scale_copies) {
     if (width % 32 == 0) {
       for (uint32_t t = 0; t < count; ++t) {
         kernels.quantize(values.data() + size_t{t} * width, width, quants.data() + size_t{t} * width,
-                         scales.data() + size_t{t} * (width / 32));
+                         scales.data() + size_t{t} * (width / 32) * scale_copies);
       }
     }
     view = {values.data(), quants.data(), scales.data(), count, width};
   }
   Activations slice(uint32_t first, uint32_t count) const {
     return {view.values + size_t{first} * view.width, view.quants + size_t{first} * view.width,
-            view.scales + size_t{first} * (view.width / 32), count, view.width};
+            view.scales + size_t{first} * (view.width / 32) * scale_copies, count, view.width};
   }
 
   std::vector<float> values;
@@ -64,7 +66,8 @@ std::vector<const Kernels*> tables() {
 }
 
 class EachTable : public testing::TestWithParam<const Kernels*> {};
-INSTANTIATE_TEST_SUITE_P(Kernels, EachTable, testing::ValuesIn(tables()), [](const auto& param) { return param.param->name; });
+INSTANTIATE_TEST_SUITE_P(Kernels, EachTable, testing::ValuesIn(tables()),
+                         [](const auto& param) { return param.param->name; });
 
 TEST(Half, converts_every_half_there_and_back) {
   for (uint32_t bits = 0; bits < 0x10000; ++bits) {
@@ -79,7 +82,7 @@ TEST(Half, converts_every_half_there_and_back) {
 }
 
 TEST(Half, rounds_to_nearest_even_and_overflows_to_infinity) {
-  EXPECT_EQ(float_to_half(1.0F + 0x1p-11F), 0x3C00);           // a tie goes to the even neighbour
+  EXPECT_EQ(float_to_half(1.0F + 0x1p-11F), 0x3C00);  // a tie goes to the even neighbour
   EXPECT_EQ(float_to_half(1.0F + 3 * 0x1p-11F), 0x3C02);
   EXPECT_EQ(float_to_half(65520.0F), 0x7C00);
   EXPECT_EQ(float_to_half(65519.0F), 0x7BFF);
@@ -94,12 +97,12 @@ TEST_P(EachTable, quantize_stays_in_range_and_within_half_a_step) {
   for (uint32_t i = 32; i < 64; ++i) values[i] = 0.0F;
   values[70] = -1000.0F;
   std::vector<int8_t> quants(width);
-  std::vector<float> scales(width / 32);
+  std::vector<float> scales(width / 32 * scale_copies);
   GetParam()->quantize(values.data(), width, quants.data(), scales.data());
-  EXPECT_EQ(scales[1], 0.0F);
+  EXPECT_EQ(scales[scale_copies], 0.0F);
   for (uint32_t i = 0; i < width; ++i) {
     EXPECT_LE(std::abs(quants[i]), 64);
-    const float scale = scales[i / 32];
+    const float scale = scales[i / 32 * scale_copies];
     EXPECT_NEAR(static_cast<float>(quants[i]) * scale, values[i], 0.5001F * scale);
   }
   EXPECT_EQ(quants[70], -64);
@@ -110,8 +113,8 @@ TEST_P(EachTable, quantize_keeps_its_range_for_nan_and_infinity) {
   values[3] = std::numeric_limits<float>::quiet_NaN();
   values[4] = std::numeric_limits<float>::infinity();
   std::vector<int8_t> quants(32);
-  float scale = 0.0F;
-  GetParam()->quantize(values.data(), 32, quants.data(), &scale);
+  std::vector<float> scales(scale_copies);
+  GetParam()->quantize(values.data(), 32, quants.data(), scales.data());
   for (const int8_t quant : quants) EXPECT_LE(std::abs(quant), 64);
 }
 
@@ -123,9 +126,9 @@ TEST_P(EachTable, int8_products_do_not_overflow_at_their_extremes) {
     std::memcpy(row.data(), &one, 2);
     std::fill(row.begin() + 2, row.end(), static_cast<std::byte>(static_cast<int8_t>(127 * sign)));
     const std::vector<int8_t> quants(32, 64);
-    const float scale = 1.0F;
+    const std::vector<float> scales(scale_copies, 1.0F);
     float out = 0.0F;
-    GetParam()->matmul_q8_0(row.data(), 34, 1, {nullptr, quants.data(), &scale, 1, 32}, &out, 1);
+    GetParam()->matmul_q8_0(row.data(), 34, 1, {nullptr, quants.data(), scales.data(), 1, 32}, &out, 1);
     EXPECT_EQ(out, static_cast<float>(32 * 127 * 64 * sign));
   }
 }
@@ -155,7 +158,8 @@ TEST_P(EachTable, products_match_sums_in_double) {
               weight = static_cast<double>(half_to_float(half));
               if (type == TensorType::q8_0) {
                 weight *= static_cast<double>(static_cast<int8_t>(row[size_t{i / 32} * 34 + 2 + i % 32]));
-                value = static_cast<double>(x.quants[size_t{t} * width + i]) * static_cast<double>(x.scales[(size_t{t} * width + i) / 32]);
+                value = static_cast<double>(x.quants[size_t{t} * width + i]) *
+                        static_cast<double>(x.scales[(size_t{t} * width + i) / 32 * scale_copies]);
               }
             }
             expected += weight * value;
@@ -190,8 +194,9 @@ TEST_P(EachTable, a_result_has_the_same_bits_however_many_rows_and_tokens_share_
           product(matrix.data() + first_row * bytes, bytes, rows - first_row, x.slice(first_token, count),
                   together.data() + first_row, rows);
           for (uint32_t t = 0; t < count; ++t) {
-            ASSERT_EQ(0, std::memcmp(&together[size_t{t} * rows + first_row], &alone[size_t{first_token + t} * rows + first_row],
-                                     (rows - first_row) * sizeof(float)))
+            ASSERT_EQ(
+                0, std::memcmp(&together[size_t{t} * rows + first_row],
+                               &alone[size_t{first_token + t} * rows + first_row], (rows - first_row) * sizeof(float)))
                 << to_string(type) << " width " << width << " tokens " << count << " from row " << first_row;
           }
         }
@@ -219,8 +224,10 @@ TEST_P(EachTable, attention_is_the_softmax_weighted_mean_of_the_values) {
         std::vector<float> scratch(positions + 8), out(query.size());
         AttentionTask task;
         task.query = query.data();
-        task.keys = half ? reinterpret_cast<const std::byte*>(half_keys.data()) : reinterpret_cast<const std::byte*>(keys.data());
-        task.values = half ? reinterpret_cast<const std::byte*>(half_values.data()) : reinterpret_cast<const std::byte*>(values.data());
+        task.keys = half ? reinterpret_cast<const std::byte*>(half_keys.data())
+                         : reinterpret_cast<const std::byte*>(keys.data());
+        task.values = half ? reinterpret_cast<const std::byte*>(half_values.data())
+                           : reinterpret_cast<const std::byte*>(values.data());
         task.scratch = scratch.data();
         task.out = out.data();
         task.heads = heads;
@@ -239,7 +246,8 @@ TEST_P(EachTable, attention_is_the_softmax_weighted_mean_of_the_values) {
             total += weights[p] = std::exp(score * 0.5);
           }
           for (uint32_t p = 0; p < positions; ++p) {
-            for (uint32_t i = 0; i < dim; ++i) expected[i] += weights[p] / total * static_cast<double>(values[size_t{p} * dim + i]);
+            for (uint32_t i = 0; i < dim; ++i)
+              expected[i] += weights[p] / total * static_cast<double>(values[size_t{p} * dim + i]);
           }
           for (uint32_t i = 0; i < dim; ++i) EXPECT_NEAR(out[size_t{h} * dim + i], expected[i], 2e-5);
         }
@@ -249,11 +257,19 @@ TEST_P(EachTable, attention_is_the_softmax_weighted_mean_of_the_values) {
 }
 
 TEST_P(EachTable, attention_survives_scores_that_differ_by_hundreds) {
-  const std::vector<float> keys = {300, 0, 0, 0, 0, 0, 0, 0, -300, 0, 0, 0, 0, 0, 0, 0}, query = {1, 0, 0, 0, 0, 0, 0, 0};
+  const std::vector<float> keys = {300, 0, 0, 0, 0, 0, 0, 0, -300, 0, 0, 0, 0, 0, 0, 0},
+                           query = {1, 0, 0, 0, 0, 0, 0, 0};
   const std::vector<float> values = {1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 9, 9, 9, 9, 9, 9};
   std::vector<float> scratch(16), out(8);
-  AttentionTask task{query.data(), reinterpret_cast<const std::byte*>(keys.data()), reinterpret_cast<const std::byte*>(values.data()),
-                     scratch.data(), out.data(), 1, 8, 2, 1.0F};
+  AttentionTask task{query.data(),
+                     reinterpret_cast<const std::byte*>(keys.data()),
+                     reinterpret_cast<const std::byte*>(values.data()),
+                     scratch.data(),
+                     out.data(),
+                     1,
+                     8,
+                     2,
+                     1.0F};
   GetParam()->attention_f32(task);
   EXPECT_EQ(out, (std::vector<float>{1, 2, 3, 4, 5, 6, 7, 8}));
 }

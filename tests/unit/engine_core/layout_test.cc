@@ -30,7 +30,7 @@ TEST(Layout, blocks_tile_every_matrix_without_gap_or_overlap) {
         EXPECT_EQ(block.first_row, row);
         EXPECT_EQ(block.file_offset, offset);
         EXPECT_EQ(block.bytes, uint64_t{block.rows} * block.row_bytes);
-        EXPECT_LE(block.bytes, std::max<uint64_t>(block_bytes, 8 * block.row_bytes));
+        EXPECT_LE(block.bytes, std::max<uint64_t>(block_bytes, block.row_bytes));
         EXPECT_EQ((*layout)->block_of_row(block.matrix, block.first_row), block.id);
         EXPECT_EQ((*layout)->block_of_row(block.matrix, block.first_row + block.rows - 1), block.id);
         row += block.rows;

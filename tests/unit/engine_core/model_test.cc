@@ -54,7 +54,8 @@ TEST_P(EachType, half_precision_keys_and_values_change_little) {
   const NaiveDecoder naive(path_);
   const auto tokens = some_tokens(24);
   const auto logits = loaded.append(0, tokens);
-  EXPECT_LT(relative_error(naive.logits(tokens), logits.data() + 23 * 300), GetParam() == TensorType::q8_0 ? 0.06 : 2e-3);
+  EXPECT_LT(relative_error(naive.logits(tokens), logits.data() + 23 * 300),
+            GetParam() == TensorType::q8_0 ? 0.06 : 2e-3);
 }
 
 // The invariant lossless speculation rests on: whatever shares the batch, the bits are the same.
@@ -164,7 +165,8 @@ TEST_P(EachType, tells_an_observer_each_operation_once_and_in_order) {
   const std::vector<std::string> names(recorder.open.begin(), recorder.open.end());
   std::vector<std::string> expected = {"embed"};
   for (int layer = 0; layer < 3; ++layer) {
-    for (const char* name : {"norm", "qkv", "rope", "attention", "wo", "norm", "gate_up", "swiglu", "down"}) expected.push_back(name);
+    for (const char* name : {"norm", "qkv", "rope", "attention", "wo", "norm", "gate_up", "swiglu", "down"})
+      expected.push_back(name);
   }
   expected.insert(expected.end(), {"norm", "output"});
   EXPECT_EQ(names, expected);

@@ -55,7 +55,8 @@ NaiveDecoder::Vector NaiveDecoder::times(const std::string& tensor, const Vector
 NaiveDecoder::Vector NaiveDecoder::norm(const std::string& tensor, const Vector& in) const {
   double squares = 0;
   for (const double value : in) squares += value * value;
-  const double factor = 1 / std::sqrt(squares / static_cast<double>(in.size()) + static_cast<double>(config_.norm_epsilon));
+  const double factor =
+      1 / std::sqrt(squares / static_cast<double>(in.size()) + static_cast<double>(config_.norm_epsilon));
   Vector out(in.size());
   for (size_t i = 0; i < in.size(); ++i) out[i] = in[i] * factor * tensors_.at(tensor)[i];
   return out;
@@ -64,7 +65,8 @@ NaiveDecoder::Vector NaiveDecoder::norm(const std::string& tensor, const Vector&
 void NaiveDecoder::rotate(Vector& heads, uint32_t position) const {
   for (size_t head = 0; head < heads.size() / config_.head_dim; ++head) {
     for (uint32_t i = 0; i < config_.rope_dims; i += 2) {
-      const double angle = position * std::pow(static_cast<double>(config_.rope_base), -static_cast<double>(i) / config_.rope_dims);
+      const double angle =
+          position * std::pow(static_cast<double>(config_.rope_base), -static_cast<double>(i) / config_.rope_dims);
       double& even = heads[head * config_.head_dim + i];
       double& odd = heads[head * config_.head_dim + i + 1];
       const double turned = even * std::cos(angle) - odd * std::sin(angle);

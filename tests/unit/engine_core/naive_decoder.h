@@ -1,5 +1,5 @@
-// The same decoder written the slow, obvious way in double precision, straight from the file: what the engine is checked
-// against. It keeps no cache: every call computes all positions again.
+// The same decoder written the slow, obvious way in double precision, straight from the file: what the engine is
+// checked against. It keeps no cache: every call computes all positions again.
 #pragma once
 
 #include <cstdint>

@@ -35,7 +35,9 @@ TEST(Synth, the_draft_is_the_first_two_layers_of_the_target) {
   for (const TensorInfo& tensor : draft->tensors()) {
     const TensorInfo* whole = target->find_tensor(tensor.name);
     ASSERT_NE(whole, nullptr);
-    EXPECT_EQ(draft_bytes.substr(tensor.file_offset, tensor.bytes), target_bytes.substr(whole->file_offset, whole->bytes)) << tensor.name;
+    EXPECT_EQ(draft_bytes.substr(tensor.file_offset, tensor.bytes),
+              target_bytes.substr(whole->file_offset, whole->bytes))
+        << tensor.name;
   }
 }
 

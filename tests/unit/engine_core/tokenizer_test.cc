@@ -72,7 +72,9 @@ TEST(Pretokenizer, splits_like_gpt2) {
               ElementsAre("\xC3\xA4\xC3\xB6", " \xE4\xB8\xAD\xE6\x96\x87", "\xE3\x80\x82"));
   EXPECT_THAT(split_words(" 's"), ElementsAre(" '", "s"));
   EXPECT_THAT(split_words(""), ElementsAre());
-  EXPECT_THAT(split_words("\xFF\xFE" "a"), ElementsAre("\xFF\xFE", "a"));
+  EXPECT_THAT(split_words("\xFF\xFE"
+                          "a"),
+              ElementsAre("\xFF\xFE", "a"));
 }
 
 TEST(BytePair, merges_in_the_order_of_the_list_not_of_the_text) {
@@ -140,8 +142,9 @@ Made sentencepiece() {
   }
   const std::string blank = "\xE2\x96\x81";
   float score = -1;
-  for (const std::string& text : {blank + "he", std::string("he"), std::string("llo"), std::string("ll"), blank + "hello",
-                                  std::string("h"), std::string("e"), std::string("l"), std::string("o"), blank}) {
+  for (const std::string& text :
+       {blank + "he", std::string("he"), std::string("llo"), std::string("ll"), blank + "hello", std::string("h"),
+        std::string("e"), std::string("l"), std::string("o"), blank}) {
     add(text, 1, score--);
   }
   made.bos = 1;
@@ -170,7 +173,10 @@ TEST(SentencePiece, what_no_token_covers_is_spelled_in_bytes) {
 TEST(StreamDecoder, gives_out_whole_characters_only) {
   const auto tokenizer = make(sentencepiece());
   ASSERT_TRUE(tokenizer);
-  const auto tokens = tokenizer->encode("\xE4\xB8\xAD" "e", false);
+  const auto tokens = tokenizer->encode(
+      "\xE4\xB8\xAD"
+      "e",
+      false);
   ASSERT_EQ(tokens.size(), 5U);
   StreamDecoder decoder(*tokenizer, true);
   EXPECT_EQ(decoder.push(tokens[0]), "");  // the leading space
@@ -190,7 +196,9 @@ TEST(StreamDecoder, replaces_what_cannot_become_a_character) {
   };
   StreamDecoder decoder(*tokenizer);
   EXPECT_EQ(push(decoder, 0xE4), "");
-  EXPECT_EQ(push(decoder, 'a'), "\xEF\xBF\xBD" "a");
+  EXPECT_EQ(push(decoder, 'a'),
+            "\xEF\xBF\xBD"
+            "a");
   EXPECT_EQ(push(decoder, 0x80), "\xEF\xBF\xBD");
   EXPECT_EQ(push(decoder, 0xF0), "");
   EXPECT_EQ(decoder.finish(), "\xEF\xBF\xBD");
