@@ -43,6 +43,7 @@ class Session {
     std::uint32_t incarnation = 0;
     std::uint64_t emitted = 0;  // last reading of the engine's own count
     std::uint64_t emitted_told = 0;
+    std::uint64_t open = 0;  // spans and phases begun and not ended
     std::array<std::uint64_t, DMPROF_LOSS_CAUSES> lost{}, lost_told{};
   };
 

@@ -19,6 +19,7 @@ void raise(std::uint64_t& known, std::uint64_t reading) {
 
 void Session::read_account(Account& account, const dmprof_track_entry& entry) {
   raise(account.emitted, entry.emitted);
+  account.open = std::min<std::uint64_t>(entry.open, 2 * DMPROF_MAX_DEPTH + 1);
   for (std::size_t cause = 0; cause < account.lost.size(); ++cause) raise(account.lost[cause], entry.lost[cause]);
 }
 
@@ -41,8 +42,10 @@ Status Session::settle(std::uint16_t index, const char* remainder_cause) {
   Account account = found->second;
   accounts_.erase(found);
   const decode::TrackCounts counts = decoder_.unbind(index);
+  // Spans that are open now have begun and will not be seen: they count as emitted too.
+  account.emitted += account.open;
   const std::pair<const char*, std::uint64_t> losses[] = {
-      {"decode_error", counts.malformed}, {"inconsistent", counts.contradictory}, {"unfinished", counts.unfinished}};
+      {"decode_error", counts.malformed}, {"inconsistent", counts.contradictory}, {"unfinished", account.open}};
   std::uint64_t accounted = counts.decoded;
   for (const auto& [cause, events] : losses) {
     accounted += events;

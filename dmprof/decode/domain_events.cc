@@ -15,8 +15,9 @@ Wire read(const dmprof_slot* slot) {
 TierId tier(const Context& context, std::uint32_t id) { return id < context.tiers.size() ? context.tiers[id] : 0; }
 
 Verdict decode(const Context& context, const dmprof_wire_slice& wire, std::vector<Event>& out) {
-  if (wire.depth > 0xffff) return Verdict::malformed;
-  out.emplace_back(Slice{context.track, context.clock.time(wire.head.time), context.clock.length(wire.duration), context.name,
+  if (wire.depth > 0xffff || wire.head.time + wire.duration < wire.head.time) return Verdict::malformed;
+  const TimeNs start = context.clock.time(wire.head.time);
+  out.emplace_back(Slice{context.track, start, context.clock.time(wire.head.time + wire.duration) - start, context.name,
                          static_cast<std::uint32_t>(wire.depth), wire.step, wire.argument});
   return Verdict::good;
 }
@@ -131,7 +132,7 @@ Verdict decode(const Context& context, const dmprof_wire_kernel& wire, std::vect
 }  // namespace
 
 std::size_t slots_of(std::uint8_t kind) {
-  static constexpr std::uint8_t lengths[] = {0, 1, 1, 1, 1, 1, 2, 2, 3, 3, 2, 2, 2, 2};
+  static constexpr std::uint8_t lengths[] = {0, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2, 2, 2};
   return kind < sizeof lengths ? lengths[kind] : 0;
 }
 

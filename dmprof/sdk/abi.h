@@ -22,7 +22,7 @@ enum {
   DMPROF_MAX_KNOBS = 64,
   DMPROF_MAX_CAPACITIES = 64,
   DMPROF_MAX_CLOCKS = 16,        /* clock 0 is the host's */
-  DMPROF_MAX_DEPTH = 63,         /* deeper spans are dropped and counted */
+  DMPROF_MAX_DEPTH = 63,         /* deeper spans, and phases in them, are dropped and counted */
   DMPROF_MAX_RINGS = 4096,
 };
 
@@ -30,12 +30,10 @@ enum {
  * A ring is a power of two of 32-byte slots. An event takes one to three consecutive slots; the first begins with the
  * 16 bytes of dmprof_slot_head, the others are payload only. Times are raw readings of the track's clock. */
 enum {
-  DMPROF_KIND_BEGIN = 1,        /* span opens at level `code` */
-  DMPROF_KIND_END = 2,          /* span of level `code` closes, and with it a phase open inside it */
-  DMPROF_KIND_PHASE = 3,        /* phase of level `code`: closes the open one; opens `name` unless it is 0 */
-  DMPROF_KIND_INSTANT = 4,
-  DMPROF_KIND_COUNTER = 5,      /* b: the bits of a double */
-  DMPROF_KIND_SLICE = 6,        /* 2 slots */
+  DMPROF_KIND_SPAN = 1,         /* a span or phase without argument; time: its start, code: depth, a: step, b: duration */
+  DMPROF_KIND_INSTANT = 4,      /* a: step, b: argument */
+  DMPROF_KIND_COUNTER = 5,      /* a: step, b: the bits of a double */
+  DMPROF_KIND_SLICE = 6,        /* 2 slots: a span with an argument, or one known only afterwards */
   DMPROF_KIND_REQUEST = 7,      /* 2 slots */
   DMPROF_KIND_STEP = 8,         /* 3 slots */
   DMPROF_KIND_SPECULATION = 9,  /* 3 slots */
@@ -50,13 +48,12 @@ typedef struct dmprof_slot_head {
   uint32_t name;  /* interned name, or what the kind says */
   uint16_t track; /* index into the track table */
   uint8_t kind;
-  uint8_t code;   /* level of a span or phase, else what the kind says */
+  uint8_t code;   /* depth of a span, else what the kind says */
 } dmprof_slot_head;
 
 typedef struct dmprof_slot {
   dmprof_slot_head head;
-  uint64_t a; /* BEGIN, PHASE, INSTANT: the step */
-  uint64_t b; /* BEGIN, PHASE, INSTANT: the argument */
+  uint64_t a, b;
 } dmprof_slot;
 
 typedef struct dmprof_wire_slice {
@@ -155,14 +152,14 @@ enum {
 };
 
 typedef struct dmprof_track_entry {
-  uint64_t emitted; /* events since `generation` attached, lost ones included; a span or phase counts when it opens */
+  uint64_t emitted; /* events since `generation` attached, lost ones included; a span or phase counts when it ends */
   uint64_t lost[DMPROF_LOSS_CAUSES];
   uint32_t state;
   uint32_t incarnation; /* raised whenever the entry is given to a new track */
   uint32_t generation;  /* attachment the counts belong to; 0: none yet */
   uint32_t clock;
   uint32_t ring;        /* ring index + 1, 0 = none */
-  uint32_t unused0;
+  uint32_t open;        /* spans and phases that have begun and not ended */
   int64_t thread_id;    /* kernel thread id; 0 for a track that is no thread */
   char name[56];        /* NUL-terminated unless full */
 } dmprof_track_entry;

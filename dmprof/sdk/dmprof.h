@@ -79,7 +79,8 @@ double dmprof_ticks_to_ns(uint64_t ticks);
 /* ---- High-rate events (inline) ------------------------------------------------------------------------------------ */
 /* Decode step that later spans, phases and instants of the track belong to; 0 = none. */
 static inline void dmprof_set_step(dmprof_track* track, uint64_t step);
-/* Spans nest. An end without its begin is ignored; a span whose end never comes is counted as lost ("unfinished"). */
+/* Spans nest, 63 deep, and are recorded when they end. An end without its begin is ignored; what is still open when the
+ * recording stops is counted as lost ("unfinished"). */
 static inline void dmprof_begin(dmprof_track* track, uint32_t name);
 static inline void dmprof_begin_arg(dmprof_track* track, uint32_t name, uint64_t argument);
 static inline void dmprof_end(dmprof_track* track);

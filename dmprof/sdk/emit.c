@@ -17,7 +17,7 @@ static void put_slots(dmprof_track* track, const void* event, uint64_t bytes) {
   const uint32_t active = dmprof_active_(track);
   const uint64_t slots = bytes / sizeof(dmprof_slot);
   if (active == 0) return;
-  if (!dmprof_ready_(track, active, slots)) {
+  if (!dmprof_attached_(track, active) || !dmprof_has_room_(track, slots)) {
     dmprof_drop_(track, DMPROF_LOSS_RING_FULL);
     return;
   }
@@ -28,6 +28,12 @@ static void put_slots(dmprof_track* track, const void* event, uint64_t bytes) {
   producer->head += slots;
   __atomic_store_n(&producer->ring->head, producer->head, __ATOMIC_RELEASE);
   dmprof_count_(track);
+}
+
+void dmprof_end_with_argument_(dmprof_track* track, const dmprof_frame_* frame, uint32_t depth, uint64_t now) {
+  dmprof_wire_slice wire = {.step = frame->step, .argument = frame->argument, .duration = now - frame->start, .depth = depth};
+  wire.head = (dmprof_slot_head){frame->start, frame->name, track->index, DMPROF_KIND_SLICE, 0};
+  put_slots(track, &wire, sizeof wire);
 }
 
 void dmprof_emit_slice_(dmprof_track* track, const dmprof_slice_event* event) {

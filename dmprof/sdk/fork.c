@@ -41,9 +41,8 @@ static void in_child(void) {
     producer->mapping = NULL;
     producer->ring = NULL;
     producer->generation = producer->denied_generation = 0;
-    producer->head = producer->end = producer->reserved = 0;
-    track->generation = track->level = 0;
-    track->recorded = track->phases = 0;
+    producer->head = producer->end = 0;
+    track->generation = track->level = track->depth = 0;
     const int other_thread = track->thread_track && track != dmprof_thread_track_;
     track->untracked = 1;
     if (!other_thread) dmprof_give_entry_(state, track, track->name, track->clock_id, track->thread_track ? gettid() : 0);

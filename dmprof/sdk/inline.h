@@ -1,7 +1,7 @@
 /* Hot paths of the SDK. Included by dmprof.h only; names that end in an underscore are private.
  *
- * Spans and phases reserve the slot of their end when they open, so a begin that was recorded always finds room for its
- * end: a full ring loses whole slices, never halves. */
+ * A span or phase is one slot, written when it ends; until then it waits in a frame of its track. So a full ring loses whole
+ * slices, never halves, and a begin costs nothing but its time stamp. */
 #ifndef DMPROF_SDK_INLINE_H_
 #define DMPROF_SDK_INLINE_H_
 
@@ -26,8 +26,7 @@ typedef struct dmprof_producer_ {
   dmprof_slot* slots;
   uint64_t mask;
   uint64_t head;
-  uint64_t end;      /* head may reach end - reserved: last known tail + slots */
-  uint64_t reserved; /* slots kept for the ends of open spans and phases */
+  uint64_t end; /* head may reach it: last known tail + slots */
   dmprof_ring_header* ring;
   /* Cold: see ring.c of this folder. */
   uint32_t generation, references;
@@ -36,19 +35,26 @@ typedef struct dmprof_producer_ {
   struct dmprof_mapping_* mapping;
 } dmprof_producer_;
 
+/* An open span and the phase that is open inside it. */
+typedef struct dmprof_frame_ {
+  uint64_t start, step, argument;
+  uint64_t phase_start, phase_step;
+  uint32_t name, phase; /* phase 0: none is open */
+} dmprof_frame_;
+
 struct dmprof_track {
   const uint32_t* active; /* of the control page */
   dmprof_producer_* producer;
   dmprof_track_entry* entry;
-  uint32_t generation; /* attachment that `producer` and the masks below belong to */
-  uint32_t level;
-  uint64_t recorded; /* bit 0: the innermost open span reached the ring; bit 1: the one around it; ... */
-  uint64_t phases;   /* the same for the phase that is open inside each level */
-  uint64_t step;
-  const uint64_t* clock; /* reading of an emitter's clock, NULL for the host's */
+  uint32_t generation; /* attachment that `producer` and the frames belong to */
+  uint32_t level;      /* open spans */
+  uint32_t depth;      /* open spans and phases */
   uint16_t index;
   uint8_t monotonic; /* host clock without an invariant TSC */
   uint8_t untracked; /* the track table was full: events are only counted */
+  uint64_t step;
+  const uint64_t* clock; /* reading of an emitter's clock, NULL for the host's */
+  dmprof_frame_ frames[DMPROF_MAX_DEPTH + 1]; /* [0]: outside of any span */
   /* Cold. */
   uint8_t thread_track;
   uint32_t clock_id;
@@ -61,6 +67,7 @@ dmprof_track* dmprof_thread_track_make_(void);
 int dmprof_attach_(dmprof_track* track); /* 1: the track has a ring of the present attachment */
 int dmprof_make_room_(dmprof_track* track, uint64_t slots);
 void dmprof_drop_(dmprof_track* track, int cause);
+void dmprof_end_with_argument_(dmprof_track* track, const dmprof_frame_* frame, uint32_t depth, uint64_t now);
 uint64_t dmprof_monotonic_(void);
 
 static inline dmprof_track* dmprof_thread_track(void) {
@@ -84,18 +91,29 @@ static inline uint64_t dmprof_now(const dmprof_track* track) {
 
 static inline void dmprof_set_step(dmprof_track* track, uint64_t step) { track->step = step; }
 
-/* Ready to write `slots` slots: attached, and room for them. `active` is known to be non-zero. */
-static inline int dmprof_ready_(dmprof_track* track, uint32_t active, uint64_t slots) {
-  if (DMPROF_UNLIKELY_(track->generation != active) && !dmprof_attach_(track)) return 0;
-  const dmprof_producer_* producer = track->producer;
-  if (DMPROF_LIKELY_(producer->end - producer->head >= producer->reserved + slots)) return 1;
-  return dmprof_make_room_(track, slots);
+/* 1: the track's state belongs to the present attachment. `active` is known to be non-zero. */
+static inline int dmprof_attached_(dmprof_track* track, uint32_t active) {
+  return DMPROF_LIKELY_(track->generation == active) || dmprof_attach_(track);
 }
 
-static inline void dmprof_put_(dmprof_track* track, uint8_t kind, uint8_t code, uint32_t name, uint64_t a, uint64_t b) {
+static inline int dmprof_has_room_(dmprof_track* track, uint64_t slots) {
+  const dmprof_producer_* producer = track->producer;
+  return DMPROF_LIKELY_(producer->end - producer->head >= slots) || dmprof_make_room_(track, slots);
+}
+
+static inline void dmprof_count_(dmprof_track* track) {
+  __atomic_store_n(&track->entry->emitted, track->entry->emitted + 1, __ATOMIC_RELAXED);
+}
+
+/* Writes an event of one slot, or counts it as lost. The track is attached. */
+static inline void dmprof_put_(dmprof_track* track, uint64_t time, uint8_t kind, uint8_t code, uint32_t name, uint64_t a, uint64_t b) {
   dmprof_producer_* producer = track->producer;
+  if (DMPROF_UNLIKELY_(!dmprof_has_room_(track, 1))) {
+    dmprof_drop_(track, DMPROF_LOSS_RING_FULL);
+    return;
+  }
   dmprof_slot* slot = &producer->slots[producer->head & producer->mask];
-  slot->head.time = dmprof_now(track);
+  slot->head.time = time;
   slot->head.name = name;
   slot->head.track = track->index;
   slot->head.kind = kind;
@@ -103,96 +121,104 @@ static inline void dmprof_put_(dmprof_track* track, uint8_t kind, uint8_t code, 
   slot->a = a;
   slot->b = b;
   __atomic_store_n(&producer->ring->head, ++producer->head, __ATOMIC_RELEASE);
+  dmprof_count_(track);
 }
 
-static inline void dmprof_count_(dmprof_track* track) {
-  __atomic_store_n(&track->entry->emitted, track->entry->emitted + 1, __ATOMIC_RELAXED);
+static inline void dmprof_open_(dmprof_track* track, uint32_t depth) {
+  track->depth = depth;
+  __atomic_store_n(&track->entry->open, depth, __ATOMIC_RELAXED);
 }
 
 static inline void dmprof_instant(dmprof_track* track, uint32_t name, uint64_t argument) {
   const uint32_t active = dmprof_active_(track);
   if (active == 0) return;
-  if (DMPROF_UNLIKELY_(!dmprof_ready_(track, active, 1))) {
-    dmprof_drop_(track, DMPROF_LOSS_RING_FULL);
+  if (DMPROF_UNLIKELY_(!dmprof_attached_(track, active))) {
+    dmprof_drop_(track, DMPROF_LOSS_NO_RING_MEMORY);
     return;
   }
-  dmprof_put_(track, DMPROF_KIND_INSTANT, 0, name, track->step, argument);
-  dmprof_count_(track);
+  dmprof_put_(track, dmprof_now(track), DMPROF_KIND_INSTANT, 0, name, track->step, argument);
 }
 
 static inline void dmprof_counter(dmprof_track* track, uint32_t name, double value) {
   const uint32_t active = dmprof_active_(track);
   uint64_t bits;
   if (active == 0) return;
-  if (DMPROF_UNLIKELY_(!dmprof_ready_(track, active, 1))) {
-    dmprof_drop_(track, DMPROF_LOSS_RING_FULL);
+  if (DMPROF_UNLIKELY_(!dmprof_attached_(track, active))) {
+    dmprof_drop_(track, DMPROF_LOSS_NO_RING_MEMORY);
     return;
   }
   memcpy(&bits, &value, sizeof bits);
-  dmprof_put_(track, DMPROF_KIND_COUNTER, 0, name, track->step, bits);
-  dmprof_count_(track);
+  dmprof_put_(track, dmprof_now(track), DMPROF_KIND_COUNTER, 0, name, track->step, bits);
 }
 
 static inline void dmprof_begin_arg(dmprof_track* track, uint32_t name, uint64_t argument) {
   const uint32_t active = dmprof_active_(track);
   if (active == 0) return;
-  const int ready = dmprof_ready_(track, active, 2);
-  if (DMPROF_UNLIKELY_(!ready || track->level >= DMPROF_MAX_DEPTH)) {
-    dmprof_drop_(track, ready ? DMPROF_LOSS_TOO_DEEP : DMPROF_LOSS_RING_FULL);
-    if (track->generation != active) return; /* no ring: the end will be ignored */
-    if (track->level++ < DMPROF_MAX_DEPTH) {
-      track->recorded <<= 1;
-      track->phases <<= 1;
-    }
+  if (DMPROF_UNLIKELY_(!dmprof_attached_(track, active))) {
+    dmprof_drop_(track, DMPROF_LOSS_NO_RING_MEMORY); /* its end will be ignored */
     return;
   }
-  dmprof_put_(track, DMPROF_KIND_BEGIN, (uint8_t)track->level, name, track->step, argument);
-  track->producer->reserved++;
-  track->level++;
-  track->recorded = track->recorded << 1 | 1;
-  track->phases <<= 1;
-  dmprof_count_(track);
+  const uint32_t level = ++track->level;
+  if (DMPROF_UNLIKELY_(level > DMPROF_MAX_DEPTH)) {
+    dmprof_drop_(track, DMPROF_LOSS_TOO_DEEP);
+    return;
+  }
+  dmprof_frame_* frame = &track->frames[level];
+  frame->step = track->step;
+  frame->argument = argument;
+  frame->name = name;
+  frame->phase = 0;
+  dmprof_open_(track, track->depth + 1);
+  frame->start = dmprof_now(track);
 }
 
 static inline void dmprof_begin(dmprof_track* track, uint32_t name) { dmprof_begin_arg(track, name, 0); }
+
+static inline void dmprof_close_phase_(dmprof_track* track, dmprof_frame_* frame, uint64_t now) {
+  dmprof_put_(track, frame->phase_start, DMPROF_KIND_SPAN, (uint8_t)(track->depth - 1), frame->phase, frame->phase_step,
+              now - frame->phase_start);
+}
 
 static inline void dmprof_end(dmprof_track* track) {
   const uint32_t active = dmprof_active_(track);
   if (active == 0) return;
   if (DMPROF_UNLIKELY_(track->generation != active || track->level == 0)) return; /* began before the attachment */
-  const uint32_t level = --track->level;
-  if (DMPROF_UNLIKELY_(level >= DMPROF_MAX_DEPTH)) return;
-  const uint64_t phase = track->phases & 1, recorded = track->recorded & 1;
-  track->phases >>= 1;
-  track->recorded >>= 1;
-  if (DMPROF_LIKELY_(recorded)) {
-    dmprof_put_(track, DMPROF_KIND_END, (uint8_t)level, 0, 0, 0);
-  } else if (phase) { /* the span was dropped, a phase inside it was not */
-    dmprof_put_(track, DMPROF_KIND_PHASE, (uint8_t)(level + 1), 0, 0, 0);
+  const uint32_t level = track->level--;
+  if (DMPROF_UNLIKELY_(level > DMPROF_MAX_DEPTH)) return;
+  dmprof_frame_* frame = &track->frames[level];
+  const uint64_t now = dmprof_now(track);
+  if (DMPROF_UNLIKELY_(frame->phase != 0)) {
+    dmprof_close_phase_(track, frame, now);
+    dmprof_open_(track, track->depth - 1);
   }
-  track->producer->reserved -= recorded + phase;
+  const uint32_t depth = track->depth - 1;
+  if (DMPROF_LIKELY_(frame->argument == 0)) {
+    dmprof_put_(track, frame->start, DMPROF_KIND_SPAN, (uint8_t)depth, frame->name, frame->step, now - frame->start);
+  } else {
+    dmprof_end_with_argument_(track, frame, depth, now);
+  }
+  dmprof_open_(track, depth);
 }
 
 static inline void dmprof_phase(dmprof_track* track, uint32_t name) {
   const uint32_t active = dmprof_active_(track);
   if (active == 0) return;
-  const uint64_t open = track->generation == active ? track->phases & 1 : 0;
-  if (DMPROF_LIKELY_(name != 0)) {
-    /* An open phase has reserved the slot that closes it; the new one takes that slot and reserves another. */
-    const int ready = dmprof_ready_(track, active, 2 - open);
-    if (DMPROF_LIKELY_(ready && track->level < DMPROF_MAX_DEPTH)) {
-      dmprof_put_(track, DMPROF_KIND_PHASE, (uint8_t)track->level, name, track->step, 0);
-      track->producer->reserved += 1 - open;
-      track->phases |= 1;
-      dmprof_count_(track);
-      return;
-    }
-    dmprof_drop_(track, ready ? DMPROF_LOSS_TOO_DEEP : DMPROF_LOSS_RING_FULL);
+  if (DMPROF_UNLIKELY_(!dmprof_attached_(track, active))) {
+    if (name != 0) dmprof_drop_(track, DMPROF_LOSS_NO_RING_MEMORY);
+    return;
   }
-  if (track->generation != active || track->level >= DMPROF_MAX_DEPTH || !(track->phases & 1)) return;
-  dmprof_put_(track, DMPROF_KIND_PHASE, (uint8_t)track->level, 0, 0, 0);
-  track->producer->reserved--;
-  track->phases &= ~(uint64_t)1;
+  if (DMPROF_UNLIKELY_(track->level > DMPROF_MAX_DEPTH)) {
+    if (name != 0) dmprof_drop_(track, DMPROF_LOSS_TOO_DEEP);
+    return;
+  }
+  dmprof_frame_* frame = &track->frames[track->level];
+  const uint64_t now = dmprof_now(track);
+  const uint32_t open = frame->phase != 0;
+  if (DMPROF_LIKELY_(open)) dmprof_close_phase_(track, frame, now);
+  frame->phase = name;
+  frame->phase_start = now;
+  frame->phase_step = track->step;
+  if (DMPROF_UNLIKELY_(open != (name != 0))) dmprof_open_(track, track->depth + (name != 0) - open);
 }
 
 #define DMPROF_TYPED_EVENT_(name)                                                                   \

@@ -114,7 +114,6 @@ static int claim_ring(dmprof_state* state, dmprof_producer_* producer, struct dm
     producer->mask = arena->ring_slots - 1;
     producer->head = ring->head;
     producer->end = ring->tail + arena->ring_slots;
-    producer->reserved = 0;
     producer->generation = mapping->generation;
     return 1;
   }
@@ -166,7 +165,7 @@ static int attach_once(dmprof_state* state, dmprof_track* track) {
     if (track->entry->generation != active) {
       track->entry->emitted = 0;
       memset(track->entry->lost, 0, sizeof track->entry->lost);
-      track->entry->ring = 0;
+      track->entry->ring = track->entry->open = 0;
       __atomic_store_n(&track->entry->generation, active, __ATOMIC_RELEASE);
     }
     if (mapping == NULL) {
@@ -174,8 +173,9 @@ static int attach_once(dmprof_state* state, dmprof_track* track) {
       producer->denied_generation = active;
     } else if (producer->generation == active || claim_ring(state, producer, mapping)) {
       track->entry->ring = producer->ring_index + 1;
-      track->level = 0;
-      track->recorded = track->phases = 0;
+      track->level = track->depth = 0;
+      track->frames[0].phase = 0;
+      track->entry->open = 0;
       track->generation = active;
       attached = 1;
     }
@@ -209,7 +209,7 @@ int dmprof_make_room_(dmprof_track* track, uint64_t slots) {
     const uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_SEQ_CST);
     if (producer->head - tail > producer->mask + 1) return 0; /* damaged: treat as full */
     producer->end = tail + producer->mask + 1;
-    if (producer->end - producer->head >= producer->reserved + slots) return 1;
+    if (producer->end - producer->head >= slots) return 1;
     if (!(state->flags & DMPROF_LOSSLESS) || tail == producer->head) return 0; /* empty, and still too small */
     if (__atomic_exchange_n(&ring->waiting, 1, __ATOMIC_SEQ_CST) == 0) continue; /* look once more, now announced */
     if (!wait_a_moment(state, track->generation, &ring->wake, wake)) return 0;

@@ -28,7 +28,7 @@ int dmprof_give_entry_(dmprof_state* state, dmprof_track* track, const char* nam
     if (!entry_is_free(page, entry)) continue;
     entry->emitted = 0;
     memset(entry->lost, 0, sizeof entry->lost);
-    entry->generation = entry->ring = 0;
+    entry->generation = entry->ring = entry->open = 0;
     entry->incarnation++;
     entry->clock = clock;
     entry->thread_id = thread;
@@ -124,10 +124,6 @@ void dmprof_track_end(dmprof_track* track) {
       state->ended_generation = entry->generation;
       state->ended.emitted += totals.emitted;
       state->ended.lost += totals.lost;
-    }
-    /* Spans left open keep no slots: their ends can never come. */
-    if (producer->generation == track->generation && track->generation != 0) {
-      producer->reserved -= (uint64_t)(__builtin_popcountll(track->recorded) + __builtin_popcountll(track->phases));
     }
     const int counted = active != 0 && entry->generation == active;
     __atomic_store_n(&entry->state, counted ? DMPROF_TRACK_ENDED : DMPROF_TRACK_FREE, __ATOMIC_RELEASE);

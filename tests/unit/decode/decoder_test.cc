@@ -21,9 +21,9 @@ class DecoderTest : public testing::Test {
                           std::uint64_t b = 0) {
     return {{time, name, 0, kind, code}, a, b};
   }
-  static dmprof_slot begin(std::uint64_t time, std::uint32_t name, std::uint8_t level) { return slot(DMPROF_KIND_BEGIN, time, name, level); }
-  static dmprof_slot end(std::uint64_t time, std::uint8_t level) { return slot(DMPROF_KIND_END, time, 0, level); }
-  static dmprof_slot phase(std::uint64_t time, std::uint32_t name, std::uint8_t level) { return slot(DMPROF_KIND_PHASE, time, name, level); }
+  static dmprof_slot span(std::uint64_t start, std::uint64_t end, std::uint32_t name, std::uint8_t depth, std::uint64_t step = 0) {
+    return slot(DMPROF_KIND_SPAN, start, name, depth, step, end - start);
+  }
 
   template <class Wire>
   static std::vector<dmprof_slot> slots_of_wire(const Wire& wire) {
@@ -36,65 +36,36 @@ class DecoderTest : public testing::Test {
     EXPECT_EQ(decoder.decode(slots, true, events), slots.size());
     return events;
   }
-  std::vector<Slice> slices(const std::vector<dmprof_slot>& slots) {
-    std::vector<Slice> result;
-    for (const Event& event : decode(slots)) result.push_back(std::get<Slice>(event));
-    return result;
-  }
-
   ClockMap clock;
   Decoder decoder;
 };
 
-TEST_F(DecoderTest, pairs_nested_spans_and_tells_their_depth) {
-  const auto s = slices({begin(10, 1, 0), begin(20, 2, 1), end(30, 1), end(50, 0)});
-  ASSERT_EQ(s.size(), 2u);
-  EXPECT_EQ(s[0].name, 102u);
-  EXPECT_EQ(s[0].start, 20);
-  EXPECT_EQ(s[0].duration, 10);
-  EXPECT_EQ(s[0].depth, 1u);
-  EXPECT_EQ(s[1].name, 101u);
-  EXPECT_EQ(s[1].track, 42u);
-  EXPECT_EQ(s[1].duration, 40);
-  EXPECT_EQ(s[1].depth, 0u);
+TEST_F(DecoderTest, turns_a_span_into_a_slice) {
+  const auto s = std::get<Slice>(decode({span(20, 30, 2, 5, 9)}).at(0));
+  EXPECT_EQ(s.track, 42u);
+  EXPECT_EQ(s.name, 102u);
+  EXPECT_EQ(s.start, 20);
+  EXPECT_EQ(s.duration, 10);
+  EXPECT_EQ(s.depth, 5u);
+  EXPECT_EQ(s.step, 9u);
 }
 
-TEST_F(DecoderTest, closes_one_phase_and_opens_the_next_at_the_same_stamp) {
-  const auto s = slices({begin(0, 1, 0), phase(0, 2, 1), phase(5, 3, 1), end(9, 0)});
-  ASSERT_EQ(s.size(), 3u);
-  EXPECT_EQ(s[0].start + s[0].duration, s[1].start);
-  EXPECT_EQ(s[0].depth, 1u);
-  EXPECT_EQ(s[1].duration, 4);  // the span's end closed the last phase
-  EXPECT_EQ(s[2].depth, 0u);
-  EXPECT_EQ(decoder.unbind(0).unfinished, 0u);
+TEST_F(DecoderTest, keeps_contiguous_phases_contiguous_through_the_conversion_of_their_times) {
+  const ClockMap tsc(1'000, 7'000'000'000, 0.40897);
+  decoder.bind(0, 42, tsc);
+  std::uint64_t raw = 123'456'789;
+  TimeNs end = tsc.time(raw);
+  for (std::uint64_t length = 1; length < 2'000; length += 7) {
+    const auto s = std::get<Slice>(decode({span(raw, raw + length, 1, 0)}).at(0));
+    ASSERT_EQ(s.start, end);
+    end = s.start + s.duration;
+    raw += length;
+  }
 }
 
-TEST_F(DecoderTest, nests_a_span_inside_an_open_phase) {
-  const auto s = slices({phase(0, 1, 0), begin(2, 2, 0), end(4, 0), phase(6, 0, 0)});
-  ASSERT_EQ(s.size(), 2u);
-  EXPECT_EQ(s[0].depth, 1u);
-  EXPECT_EQ(s[1].depth, 0u);
-  EXPECT_EQ(s[1].duration, 6);
-}
-
-TEST_F(DecoderTest, counts_spans_that_never_ended_as_unfinished) {
-  decode({begin(1, 1, 0), phase(2, 2, 1), slot(DMPROF_KIND_INSTANT, 3, 3)});
-  const TrackCounts counts = decoder.unbind(0);
-  EXPECT_EQ(counts.decoded, 1u);
-  EXPECT_EQ(counts.unfinished, 2u);
-  EXPECT_EQ(counts.malformed, 0u);
-}
-
-TEST_F(DecoderTest, counts_an_end_without_its_begin_and_goes_on) {
-  const auto events = decode({end(1, 0), end(1, 200), phase(2, 0, 0), slot(DMPROF_KIND_INSTANT, 3, 3)});
-  EXPECT_EQ(events.size(), 1u);
-  EXPECT_EQ(decoder.counts(0).malformed, 3u);
-}
-
-TEST_F(DecoderTest, gives_a_slice_that_ends_before_it_began_no_length) {
-  const auto s = slices({begin(10, 1, 0), end(7, 0)});
-  ASSERT_EQ(s.size(), 1u);
-  EXPECT_EQ(s[0].duration, 0);
+TEST_F(DecoderTest, refuses_a_span_that_ends_before_it_began) {
+  EXPECT_TRUE(decode({span(10, 7, 1, 0)}).empty());
+  EXPECT_EQ(decoder.unbind(0).malformed, 1u);
 }
 
 TEST_F(DecoderTest, translates_names_and_tiers_and_takes_unknown_ones_for_none) {
