@@ -3,7 +3,7 @@
 . "$(dirname "$0")/common.sh"
 
 dmprof run -o run.dmprof -- dm-engine --model "$target" --draft "$draft" --lookahead 4 --prompt 'In the beginning' --max-tokens 48 \
-  --threads 1 --resident 2MiB --backing throttle:2e9,20us --baseline-every 8 --json >engine.json 2>run.err || die "the recording failed"
+  --threads 1 --resident 2MiB --backing throttle:2GB/s,20us --baseline-every 8 --json >engine.json 2>run.err || die "the recording failed"
 
 # The engine's own count by name, from the "counts" object of its JSON.
 counted() { tr -d '\n ' <engine.json | sed -E 's/.*"counts":\{([^}]*)\}.*/\1/' | tr ',' '\n' | sed -n "s/^\"$1\"://p"; }
