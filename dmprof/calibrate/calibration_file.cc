@@ -41,8 +41,10 @@ bool read_value(const json& object, const char* key, T& value) {
 
 bool read_calibration(const json& object, Calibration& into) {
   std::uint32_t stated_version = 0;
-  if (!object.is_object() || !read_value(object, "version", stated_version) || stated_version != file_version) return false;
-  if (!read_value(object, "cpu_model", into.cpu_model) || !read_value(object, "instruction_set", into.instruction_set) ||
+  if (!object.is_object() || !read_value(object, "version", stated_version) || stated_version != file_version)
+    return false;
+  if (!read_value(object, "cpu_model", into.cpu_model) ||
+      !read_value(object, "instruction_set", into.instruction_set) ||
       !read_value(object, "measured_at", into.measured_at) || !read_value(object, "cache_bytes", into.cache_bytes) ||
       !read_value(object, "buffer_bytes", into.buffer_bytes)) {
     return false;
@@ -51,8 +53,8 @@ bool read_calibration(const json& object, Calibration& into) {
   if (points == object.end() || !points->is_array() || points->empty()) return false;
   for (const json& one : *points) {
     Point point;
-    if (!one.is_object() || !read_value(one, "threads", point.threads) || !read_rate(one, "read_bandwidth", point.read_bandwidth) ||
-        !read_rate(one, "flops", point.flops)) {
+    if (!one.is_object() || !read_value(one, "threads", point.threads) ||
+        !read_rate(one, "read_bandwidth", point.read_bandwidth) || !read_rate(one, "flops", point.flops)) {
       return false;
     }
     into.points.push_back(point);
@@ -100,7 +102,8 @@ Status save(const Calibration& calibration, const std::filesystem::path& file) {
       const int reason = errno;
       std::error_code ignored;
       std::filesystem::remove(fresh, ignored);
-      return fail(ErrorKind::environment, fmt::format("cannot write {}: {}; check the folder and the free space", file.string(), std::strerror(reason)));
+      return fail(ErrorKind::environment, fmt::format("cannot write {}: {}; check the folder and the free space",
+                                                      file.string(), std::strerror(reason)));
     }
   }
   std::error_code error;
@@ -113,14 +116,18 @@ Status save(const Calibration& calibration, const std::filesystem::path& file) {
 
 Result<Calibration> load(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
-  if (!in) return fail(ErrorKind::cannot_answer, fmt::format("no calibration at {}; measure one with dmprof calibrate", file.string()));
+  if (!in)
+    return fail(ErrorKind::cannot_answer,
+                fmt::format("no calibration at {}; measure one with dmprof calibrate", file.string()));
   std::string text(1 << 20, '\0');  // a real file has a few hundred bytes
   in.read(text.data(), static_cast<std::streamsize>(text.size()));
   text.resize(static_cast<std::size_t>(std::max<std::streamsize>(0, in.gcount())));
   Calibration calibration;
   const json object = json::parse(text, nullptr, false);
   if (object.is_discarded() || !read_calibration(object, calibration)) {
-    return fail(ErrorKind::bad_input, fmt::format("{} is not a calibration of this version; measure again with dmprof calibrate", file.string()));
+    return fail(
+        ErrorKind::bad_input,
+        fmt::format("{} is not a calibration of this version; measure again with dmprof calibrate", file.string()));
   }
   return calibration;
 }

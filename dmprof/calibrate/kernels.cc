@@ -34,8 +34,10 @@ std::uint64_t MultiplyAdd(std::uint64_t rounds, float& sink) {
   constexpr std::uint64_t chains = 10;
   const auto factor = hn::Set(d, 0.999f);
   const auto term = hn::Set(d, 0.001f);
-  auto v0 = hn::Set(d, 1.0f), v1 = hn::Set(d, 1.1f), v2 = hn::Set(d, 1.2f), v3 = hn::Set(d, 1.3f), v4 = hn::Set(d, 1.4f);
-  auto v5 = hn::Set(d, 1.5f), v6 = hn::Set(d, 1.6f), v7 = hn::Set(d, 1.7f), v8 = hn::Set(d, 1.8f), v9 = hn::Set(d, 1.9f);
+  auto v0 = hn::Set(d, 1.0f), v1 = hn::Set(d, 1.1f), v2 = hn::Set(d, 1.2f), v3 = hn::Set(d, 1.3f),
+       v4 = hn::Set(d, 1.4f);
+  auto v5 = hn::Set(d, 1.5f), v6 = hn::Set(d, 1.6f), v7 = hn::Set(d, 1.7f), v8 = hn::Set(d, 1.8f),
+       v9 = hn::Set(d, 1.9f);
   for (std::uint64_t i = 0; i < rounds; ++i) {
     v0 = hn::MulAdd(v0, factor, term);
     v1 = hn::MulAdd(v1, factor, term);
@@ -66,8 +68,12 @@ HWY_EXPORT(ReadOnce);
 HWY_EXPORT(MultiplyAdd);
 HWY_EXPORT(InstructionSet);
 
-std::uint64_t read_once(const std::uint8_t* data, std::size_t bytes) { return HWY_DYNAMIC_DISPATCH(ReadOnce)(data, bytes); }
-std::uint64_t multiply_add(std::uint64_t rounds, float& sink) { return HWY_DYNAMIC_DISPATCH(MultiplyAdd)(rounds, sink); }
+std::uint64_t read_once(const std::uint8_t* data, std::size_t bytes) {
+  return HWY_DYNAMIC_DISPATCH(ReadOnce)(data, bytes);
+}
+std::uint64_t multiply_add(std::uint64_t rounds, float& sink) {
+  return HWY_DYNAMIC_DISPATCH(MultiplyAdd)(rounds, sink);
+}
 std::string instruction_set() { return HWY_DYNAMIC_DISPATCH(InstructionSet)(); }
 
 }  // namespace dmprof::calibrate

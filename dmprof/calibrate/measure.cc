@@ -59,7 +59,8 @@ double measure_read(const std::uint8_t* data, std::uint64_t bytes, std::uint32_t
   std::vector<std::uint64_t> sums(threads);
   double best = 0;
   for (int repeat = 0; repeat < repeats; ++repeat) {
-    const double seconds = timed(threads, [&](std::uint32_t index) { sums[index] += read_once(data + index * share, share); });
+    const double seconds =
+        timed(threads, [&](std::uint32_t index) { sums[index] += read_once(data + index * share, share); });
     best = std::max(best, static_cast<double>(share) * threads / seconds);
   }
   return best;
@@ -70,7 +71,8 @@ double measure_flops(std::uint32_t threads, int repeats) {
   double best = 0;
   for (int repeat = 0; repeat < repeats; ++repeat) {
     std::vector<std::uint64_t> done(threads);
-    const double seconds = timed(threads, [&](std::uint32_t index) { done[index] = multiply_add(rounds_per_measurement, sinks[index]); });
+    const double seconds =
+        timed(threads, [&](std::uint32_t index) { done[index] = multiply_add(rounds_per_measurement, sinks[index]); });
     std::uint64_t total = 0;
     for (const std::uint64_t one : done) total += one;
     best = std::max(best, static_cast<double>(total) / seconds);
@@ -92,12 +94,14 @@ Result<Calibration> measure(const Options& options, const std::function<void(con
   const std::uint64_t bytes = buffer_size(options);
   if (options.memory_bytes > 0 && bytes > options.memory_bytes / 4) {
     return fail(ErrorKind::environment,
-                fmt::format("cannot calibrate: reading past the {} MiB cache needs a {} MiB buffer, more than a quarter of the {} MiB of memory",
+                fmt::format("cannot calibrate: reading past the {} MiB cache needs a {} MiB buffer, more than a "
+                            "quarter of the {} MiB of memory",
                             options.cache_bytes >> 20, bytes >> 20, options.memory_bytes >> 20));
   }
   void* mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) {
-    return fail(ErrorKind::environment, fmt::format("cannot calibrate: no memory for a {} MiB buffer; free some and try again", bytes >> 20));
+    return fail(ErrorKind::environment,
+                fmt::format("cannot calibrate: no memory for a {} MiB buffer; free some and try again", bytes >> 20));
   }
   ::madvise(mapped, bytes, MADV_HUGEPAGE);  // page walks are no part of the bandwidth; a refusal does no harm
   const Buffer buffer(static_cast<std::uint8_t*>(mapped), Unmap{bytes});
@@ -109,8 +113,8 @@ Result<Calibration> measure(const Options& options, const std::function<void(con
   result.cache_bytes = options.cache_bytes;
   result.buffer_bytes = bytes;
   try {
-    // Each part is written first by a thread that will read it: untouched pages would all be one page of zeros in the cache,
-    // and on several sockets the memory belongs beside its reader.
+    // Each part is written first by a thread that will read it: untouched pages would all be one page of zeros in the
+    // cache, and on several sockets the memory belongs beside its reader.
     const std::uint64_t share = bytes / threads;
     timed(threads, [&](std::uint32_t index) { std::memset(buffer.get() + index * share, 1, share); });
     for (const std::uint32_t count : thread_counts(threads)) {
@@ -120,11 +124,13 @@ Result<Calibration> measure(const Options& options, const std::function<void(con
       point.flops = measure_flops(count, options.repeats);
       result.points.push_back(point);
       if (progress) {
-        progress(fmt::format("{} thread{}: {:.1f} GB/s read, {:.1f} GFLOP/s", count, count == 1 ? "" : "s", point.read_bandwidth / 1e9, point.flops / 1e9));
+        progress(fmt::format("{} thread{}: {:.1f} GB/s read, {:.1f} GFLOP/s", count, count == 1 ? "" : "s",
+                             point.read_bandwidth / 1e9, point.flops / 1e9));
       }
     }
   } catch (const std::system_error& error) {
-    return fail(ErrorKind::environment, fmt::format("cannot calibrate with {} threads: {}; try --threads with fewer", threads, error.what()));
+    return fail(ErrorKind::environment,
+                fmt::format("cannot calibrate with {} threads: {}; try --threads with fewer", threads, error.what()));
   }
   return result;
 }

@@ -23,7 +23,8 @@ std::vector<std::string> environment_with(const std::vector<std::pair<std::strin
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string_view text = *entry;
     const auto replaced = std::any_of(variables.begin(), variables.end(), [&](const auto& variable) {
-      return text.starts_with(variable.first) && text.size() > variable.first.size() && text[variable.first.size()] == '=';
+      return text.starts_with(variable.first) && text.size() > variable.first.size() &&
+             text[variable.first.size()] == '=';
     });
     if (!replaced) entries.emplace_back(text);
   }
@@ -64,10 +65,13 @@ Status check_program(const std::string& name) {
     if (runnable(std::filesystem::path(folder) / name)) return {};
     folders.remove_prefix(std::min(colon + 1, folders.size()));
   }
-  return fail(ErrorKind::environment, fmt::format("cannot start {}: there is no such program; check the name, the path and its permissions", name));
+  return fail(
+      ErrorKind::environment,
+      fmt::format("cannot start {}: there is no such program; check the name, the path and its permissions", name));
 }
 
-Result<Child> Child::start(const std::vector<std::string>& command, const std::vector<std::pair<std::string, std::string>>& variables) {
+Result<Child> Child::start(const std::vector<std::string>& command,
+                           const std::vector<std::pair<std::string, std::string>>& variables) {
   if (command.empty()) return fail(ErrorKind::usage, "no command to record; type it after --");
   std::vector<std::string> words = command;
   std::vector<std::string> entries = environment_with(variables);
@@ -76,7 +80,8 @@ Result<Child> Child::start(const std::vector<std::string>& command, const std::v
 
   // This process blocks the signals that stop a recording and ignores SIGPIPE; the command must see neither.
   posix_spawnattr_t attributes;
-  if (::posix_spawnattr_init(&attributes) != 0) return fail(ErrorKind::environment, "cannot start a command: out of memory");
+  if (::posix_spawnattr_init(&attributes) != 0)
+    return fail(ErrorKind::environment, "cannot start a command: out of memory");
   sigset_t none;
   sigset_t pipe_only;
   ::sigemptyset(&none);
@@ -89,7 +94,8 @@ Result<Child> Child::start(const std::vector<std::string>& command, const std::v
   const int error = ::posix_spawnp(&pid, argv[0], nullptr, &attributes, argv.data(), envp.data());
   ::posix_spawnattr_destroy(&attributes);
   if (error != 0) {
-    return fail(ErrorKind::environment, fmt::format("cannot start {}: {}; check the name, the path and its permissions", command.front(), ::strerror(error)));
+    return fail(ErrorKind::environment, fmt::format("cannot start {}: {}; check the name, the path and its permissions",
+                                                    command.front(), ::strerror(error)));
   }
   return Child(pid);
 }

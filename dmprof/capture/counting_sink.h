@@ -27,7 +27,9 @@ class CountingSink : public EventSink {
   Status add_clock_sync(const ClockSync& sync) override { return next_.add_clock_sync(sync); }
   Status add_loss(const Loss& loss) override;
   Status add_emitted(TrackId track, std::uint64_t events) override { return next_.add_emitted(track, events); }
-  Status set_environment(std::string_view key, std::string_view value) override { return next_.set_environment(key, value); }
+  Status set_environment(std::string_view key, std::string_view value) override {
+    return next_.set_environment(key, value);
+  }
   Status accept(std::span<const Event> events) override;
   Status flush() override { return next_.flush(); }
 

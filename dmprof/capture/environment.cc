@@ -90,11 +90,14 @@ void add_cpu(Environment& environment, const std::string& root) {
   const std::string flags = fmt::format(" {} ", value_of(info, "flags"));
   if (flags.size() > 2) {
     std::string kept;
-    for (const std::string_view flag : {"sse4_2", "avx2", "fma", "f16c", "avx512f", "avx512_vnni", "avx_vnni", "amx_int8", "amx_bf16"}) {
-      if (flags.find(fmt::format(" {} ", flag)) != std::string::npos) kept += fmt::format("{}{}", kept.empty() ? "" : " ", flag);
+    for (const std::string_view flag :
+         {"sse4_2", "avx2", "fma", "f16c", "avx512f", "avx512_vnni", "avx_vnni", "amx_int8", "amx_bf16"}) {
+      if (flags.find(fmt::format(" {} ", flag)) != std::string::npos)
+        kept += fmt::format("{}{}", kept.empty() ? "" : " ", flag);
     }
     put(environment, "cpu.flags", kept);
-    const bool invariant = flags.find(" constant_tsc ") != std::string::npos && flags.find(" nonstop_tsc ") != std::string::npos;
+    const bool invariant =
+        flags.find(" constant_tsc ") != std::string::npos && flags.find(" nonstop_tsc ") != std::string::npos;
     environment["clock.tsc"] = invariant ? "invariant" : "not invariant";
     environment["host.virtual"] = flags.find(" hypervisor ") != std::string::npos ? "yes" : "no";
   }
@@ -106,14 +109,16 @@ void add_cpu(Environment& environment, const std::string& root) {
     environment["cpu.llc_instances"] = std::to_string(llc.instances);
   }
   cpu_set_t allowed;
-  if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0) environment["cpu.allowed"] = std::to_string(CPU_COUNT(&allowed));
+  if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0)
+    environment["cpu.allowed"] = std::to_string(CPU_COUNT(&allowed));
 }
 
 void add_container(Environment& environment, const std::string& root) {
   std::error_code error;
   if (fs::exists(root + ".dockerenv", error)) environment["container.kind"] = "docker";
   if (fs::exists(root + "run/.containerenv", error)) environment["container.kind"] = "podman";
-  // Version 2 has one tree; inside a container its own limits sit at the mount's top, else below the path of /proc/self/cgroup.
+  // Version 2 has one tree; inside a container its own limits sit at the mount's top, else below the path of
+  // /proc/self/cgroup.
   std::string group;
   std::istringstream lines(read_all(root + "proc/self/cgroup"));
   for (std::string line; std::getline(lines, line);) {
@@ -122,18 +127,24 @@ void add_container(Environment& environment, const std::string& root) {
   for (const std::string& folder : {root + "sys/fs/cgroup" + group + "/", root + "sys/fs/cgroup/"}) {
     const std::string cpu = first_line(folder + "cpu.max");
     std::uint64_t quota = 0, period = 0;
-    if (!environment.contains("container.cpu_limit") && to_number(word(cpu, 0), quota) && to_number(word(cpu, 1), period) && period > 0) {
-      environment["container.cpu_limit"] = fmt::format("{:.2f}", static_cast<double>(quota) / static_cast<double>(period));
+    if (!environment.contains("container.cpu_limit") && to_number(word(cpu, 0), quota) &&
+        to_number(word(cpu, 1), period) && period > 0) {
+      environment["container.cpu_limit"] =
+          fmt::format("{:.2f}", static_cast<double>(quota) / static_cast<double>(period));
     }
     const std::string memory = first_line(folder + "memory.max");
     std::uint64_t bytes = 0;
-    if (!environment.contains("container.memory_limit_bytes") && to_number(memory, bytes)) environment["container.memory_limit_bytes"] = memory;
-    if (!environment.contains("container.cpuset")) put(environment, "container.cpuset", first_line(folder + "cpuset.cpus"));
+    if (!environment.contains("container.memory_limit_bytes") && to_number(memory, bytes))
+      environment["container.memory_limit_bytes"] = memory;
+    if (!environment.contains("container.cpuset"))
+      put(environment, "container.cpuset", first_line(folder + "cpuset.cpus"));
   }
   const std::string v1 = root + "sys/fs/cgroup/";
   std::uint64_t quota = 0, period = 0, bytes = 0;
-  if (to_number(first_line(v1 + "cpu/cpu.cfs_quota_us"), quota) && to_number(first_line(v1 + "cpu/cpu.cfs_period_us"), period) && period > 0) {
-    environment["container.cpu_limit"] = fmt::format("{:.2f}", static_cast<double>(quota) / static_cast<double>(period));
+  if (to_number(first_line(v1 + "cpu/cpu.cfs_quota_us"), quota) &&
+      to_number(first_line(v1 + "cpu/cpu.cfs_period_us"), period) && period > 0) {
+    environment["container.cpu_limit"] =
+        fmt::format("{:.2f}", static_cast<double>(quota) / static_cast<double>(period));
   }
   constexpr std::uint64_t unlimited = 1ull << 60;  // version 1 writes a huge number when there is no limit
   const std::string memory = first_line(v1 + "memory/memory.limit_in_bytes");
@@ -174,7 +185,8 @@ LastLevelCache last_level_cache(const std::string& root) {
   }
   std::set<std::string> sharers;
   for (int cpu = 0; found.bytes > 0 && cpu < most_cpus; ++cpu) {
-    const std::string shared = first_line(fmt::format("{}cpu{}/cache/index{}/shared_cpu_list", cpus, cpu, deepest_index));
+    const std::string shared =
+        first_line(fmt::format("{}cpu{}/cache/index{}/shared_cpu_list", cpus, cpu, deepest_index));
     if (shared.empty()) break;
     sharers.insert(shared);
   }
@@ -191,14 +203,16 @@ Environment machine_environment(const std::string& root) {
   environment["dmprof.version"] = std::string(version);
   environment["recorded_at"] = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   utsname name{};
-  if (::uname(&name) == 0) environment["host.kernel"] = fmt::format("{} {} {}", name.sysname, name.release, name.machine);
+  if (::uname(&name) == 0)
+    environment["host.kernel"] = fmt::format("{} {} {}", name.sysname, name.release, name.machine);
   add_cpu(environment, root);
   std::uint64_t kib = 0;
   if (to_number(word(value_of(read_all(root + "proc/meminfo"), "MemTotal"), 0), kib) && kib < (1ull << 50)) {
     environment["memory.total_bytes"] = std::to_string(kib * 1024);
   }
   put(environment, "memory.transparent_hugepage", first_line(root + "sys/kernel/mm/transparent_hugepage/enabled"));
-  put(environment, "clock.source", first_line(root + "sys/devices/system/clocksource/clocksource0/current_clocksource"));
+  put(environment, "clock.source",
+      first_line(root + "sys/devices/system/clocksource/clocksource0/current_clocksource"));
   put(environment, "load.1m", word(first_line(root + "proc/loadavg"), 0));
   put(environment, "nvidia.driver", first_line(root + "proc/driver/nvidia/version"));
   add_container(environment, root);
@@ -210,7 +224,8 @@ Environment command_environment(const std::vector<std::string>& command) {
   put(environment, "command", shell_quoted(command));
   std::error_code error;
   put(environment, "command.directory", fs::current_path(error).string());
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) add_variables(environment, "env.", *entry);
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry)
+    add_variables(environment, "env.", *entry);
   return environment;
 }
 
@@ -233,7 +248,8 @@ std::string shell_quoted(const std::vector<std::string>& words) {
   for (const std::string& one : words) {
     if (!line.empty()) line += ' ';
     const bool plain = !one.empty() && std::all_of(one.begin(), one.end(), [](unsigned char c) {
-      return std::isalnum(c) != 0 || std::string_view("-_./:=,+@%").find(static_cast<char>(c)) != std::string_view::npos;
+      return std::isalnum(c) != 0 ||
+             std::string_view("-_./:=,+@%").find(static_cast<char>(c)) != std::string_view::npos;
     });
     if (plain) {
       line += one;

@@ -1,15 +1,15 @@
 // What a recording says about the machine and the command it was taken with, as text by key. Unknown facts have no key.
 //
-// Keys: dmprof.version, recorded_at (UTC, ISO 8601), host.kernel, host.virtual ("yes"/"no"), cpu.model, cpu.flags (only those
-// that matter to speed), cpu.online, cpu.allowed, cpu.llc_bytes (of one), cpu.llc_instances, cpu.governor, cpu.max_khz, memory.total_bytes,
-// memory.transparent_hugepage, clock.source, clock.tsc ("invariant"/"not invariant"), load.1m, container.kind,
-// container.cpu_limit (cores), container.memory_limit_bytes, container.cpuset, nvidia.driver, command, command.directory,
-// env.DM_… (every such variable; for several recorded processes env.PID.DM_…).
+// Keys: dmprof.version, recorded_at (UTC, ISO 8601), host.kernel, host.virtual ("yes"/"no"), cpu.model, cpu.flags (only
+// those that matter to speed), cpu.online, cpu.allowed, cpu.llc_bytes (of one), cpu.llc_instances, cpu.governor,
+// cpu.max_khz, memory.total_bytes, memory.transparent_hugepage, clock.source, clock.tsc ("invariant"/"not invariant"),
+// load.1m, container.kind, container.cpu_limit (cores), container.memory_limit_bytes, container.cpuset, nvidia.driver,
+// command, command.directory, env.DM_… (every such variable; for several recorded processes env.PID.DM_…).
 #pragma once
 
+#include <sys/types.h>
 #include <map>
 #include <string>
-#include <sys/types.h>
 #include <vector>
 
 #include "dmprof/base/error.h"
@@ -28,7 +28,8 @@ Environment command_environment(const std::vector<std::string>& command);
 // Commands and DM_* variables of running processes; what may not be read is left out.
 Environment process_environment(const std::vector<pid_t>& pids, const std::string& root = "/");
 
-// The last-level cache: bytes of one, and how many there are (one per cluster on many machines). 0 when the machine does not say.
+// The last-level cache: bytes of one, and how many there are (one per cluster on many machines). 0 when the machine
+// does not say.
 struct LastLevelCache {
   std::uint64_t bytes = 0;
   std::uint32_t instances = 0;

@@ -64,7 +64,8 @@ class Loop {
     // Processes of a command may come and go; only the command itself ends such a recording.
     if (child_ == nullptr && polled->finished) return stop(StopReason::targets_ended, "every recorded process ended");
     if (options_.duration && now - started_ >= *options_.duration) return stop(StopReason::duration, "the time was up");
-    if (signalled_ && now >= give_up_at_) return stop(StopReason::signal, fmt::format("interrupted ({}); the command still runs", name_of(*signalled_)));
+    if (signalled_ && now >= give_up_at_)
+      return stop(StopReason::signal, fmt::format("interrupted ({}); the command still runs", name_of(*signalled_)));
     rest(polled->events == 0 ? std::chrono::ceil<milliseconds>(polled->rest) : milliseconds(0), now);
   }
 
@@ -77,11 +78,13 @@ class Loop {
     if (const auto signal = signals_.wait(static_cast<int>(longest.count()))) on_signal(*signal);
   }
 
-  // Without a command the recording ends at once. A command is told to end (the terminal tells it itself) and recorded until
-  // it does; a second signal, or its taking too long, ends the recording without it.
+  // Without a command the recording ends at once. A command is told to end (the terminal tells it itself) and recorded
+  // until it does; a second signal, or its taking too long, ends the recording without it.
   void on_signal(const StopSignal& signal) {
     if (child_ == nullptr) return stop(StopReason::signal, fmt::format("interrupted ({})", name_of(signal.number)));
-    if (signalled_) return stop(StopReason::signal, fmt::format("interrupted twice ({}); the command still runs", name_of(signal.number)));
+    if (signalled_)
+      return stop(StopReason::signal,
+                  fmt::format("interrupted twice ({}); the command still runs", name_of(signal.number)));
     signalled_ = signal.number;
     give_up_at_ = Clock::now() + options_.child_grace;
     if (!signal.from_terminal) child_->send(signal.number);
@@ -109,8 +112,10 @@ class Loop {
   void finish() {
     const Clock::time_point end = Clock::now();
     if (Status stopped = collector_.stop(); !stopped && !outcome_.failure) outcome_.failure = stopped.error();
-    if (signalled_ && outcome_.reason == StopReason::command_ended) outcome_.text += fmt::format(" after {}", name_of(*signalled_));
-    if (Status finished = writer_.finish(outcome_.text); !finished && !outcome_.failure) outcome_.failure = finished.error();
+    if (signalled_ && outcome_.reason == StopReason::command_ended)
+      outcome_.text += fmt::format(" after {}", name_of(*signalled_));
+    if (Status finished = writer_.finish(outcome_.text); !finished && !outcome_.failure)
+      outcome_.failure = finished.error();
     outcome_.totals = totals(end);
     outcome_.lost_by_cause = sink_.lost_by_cause();
     outcome_.processes = sink_.processes();
@@ -132,7 +137,8 @@ class Loop {
 
 }  // namespace
 
-Result<Outcome> record(Collector& collector, Writer& writer, StopSignals& signals, Child* child, const RecordOptions& options) {
+Result<Outcome> record(Collector& collector, Writer& writer, StopSignals& signals, Child* child,
+                       const RecordOptions& options) {
   return Loop(collector, writer, signals, child, options).run();
 }
 

@@ -1,5 +1,5 @@
-// The loop that joins a collector and a recording: it polls, commits at least every 200 ms, and knows when to stop. However it
-// ends, the recording is finished, or what was committed until then is kept.
+// The loop that joins a collector and a recording: it polls, commits at least every 200 ms, and knows when to stop.
+// However it ends, the recording is finished, or what was committed until then is kept.
 #pragma once
 
 #include <chrono>
@@ -25,31 +25,32 @@ struct Progress {
   double events_per_second = 0;  // since the last progress
   std::uint64_t events = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t lost = 0;        // known so far; the last ones are known when the collector has stopped
+  std::uint64_t lost = 0;  // known so far; the last ones are known when the collector has stopped
 };
 
 struct RecordOptions {
   std::optional<std::chrono::nanoseconds> duration;  // no limit when empty
   std::chrono::milliseconds commit_every{200};
-  std::chrono::milliseconds child_grace{3000};       // time the command gets to end after a stop signal
-  std::function<void(const Progress&)> progress;     // five times a second; may be empty
-  std::function<Status(EventSink&)> facts;           // environment and machine capacities, stored first; may be empty
+  std::chrono::milliseconds child_grace{3000};    // time the command gets to end after a stop signal
+  std::function<void(const Progress&)> progress;  // five times a second; may be empty
+  std::function<Status(EventSink&)> facts;        // environment and machine capacities, stored first; may be empty
 };
 
 enum class StopReason { duration, command_ended, targets_ended, signal, store_failed };
 
 struct Outcome {
   StopReason reason = StopReason::targets_ended;
-  std::string text;                 // the same for people: "the command ended", "interrupted (SIGINT)"
+  std::string text;  // the same for people: "the command ended", "interrupted (SIGINT)"
   Progress totals;
   std::map<std::string, std::uint64_t> lost_by_cause;
-  std::uint32_t processes = 0;      // that were recorded
-  std::optional<ChildEnd> child;    // how the command ended; empty without a command, or when it still runs
-  std::optional<Error> failure;     // of the store (disk full) or the collector; the recording holds what came before
+  std::uint32_t processes = 0;    // that were recorded
+  std::optional<ChildEnd> child;  // how the command ended; empty without a command, or when it still runs
+  std::optional<Error> failure;   // of the store (disk full) or the collector; the recording holds what came before
 };
 
-// Records until a reason to stop comes. `child` may be null. Errors: what the collector says when it cannot start (then the
-// recording holds no event); later failures are in the outcome, since there is a recording.
-Result<Outcome> record(Collector& collector, Writer& writer, StopSignals& signals, Child* child, const RecordOptions& options);
+// Records until a reason to stop comes. `child` may be null. Errors: what the collector says when it cannot start (then
+// the recording holds no event); later failures are in the outcome, since there is a recording.
+Result<Outcome> record(Collector& collector, Writer& writer, StopSignals& signals, Child* child,
+                       const RecordOptions& options);
 
 }  // namespace dmprof::capture

@@ -26,11 +26,13 @@ Result<StopSignals> StopSignals::take() {
   return StopSignals(descriptor, previous);
 }
 
-StopSignals::StopSignals(StopSignals&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)), previous_(other.previous_) {}
+StopSignals::StopSignals(StopSignals&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)), previous_(other.previous_) {}
 
 StopSignals::~StopSignals() {
   if (descriptor_ < 0) return;
-  // A signal that is still pending would end the program the moment it is let through, after the recording was finished.
+  // A signal that is still pending would end the program the moment it is let through, after the recording was
+  // finished.
   while (wait(0)) {
   }
   ::close(descriptor_);

@@ -14,7 +14,8 @@ struct StopSignal {
   bool from_terminal = false;  // Ctrl-C: the terminal has sent it to the recorded command too
 };
 
-// Blocks the signals for this thread and every thread it starts afterwards: make it before the first of them. One at a time.
+// Blocks the signals for this thread and every thread it starts afterwards: make it before the first of them. One at a
+// time.
 class StopSignals {
  public:
   static Result<StopSignals> take();

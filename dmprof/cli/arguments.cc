@@ -1,7 +1,7 @@
 #include "dmprof/cli/arguments.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <array>
@@ -18,20 +18,23 @@ namespace dmprof::cli {
 namespace {
 
 // Commands of the product's contract that this version does not have yet.
-constexpr std::array<std::string_view, 10> planned_commands = {"import", "whatif", "tune", "plan", "advise", "compare", "gate", "report", "view", "top"};
+constexpr std::array<std::string_view, 10> planned_commands = {"import",  "whatif", "tune",   "plan", "advise",
+                                                               "compare", "gate",   "report", "view", "top"};
 
 // Flags of the contract that this version does not have yet, and the command they belong to.
 struct PlannedFlag {
   std::string_view command, flag;
 };
-constexpr std::array<PlannedFlag, 3> planned_flags = {{{"diagnose", "--verify"}, {"diagnose", "--yes"}, {"attach", "--url"}}};
+constexpr std::array<PlannedFlag, 3> planned_flags = {
+    {{"diagnose", "--verify"}, {"diagnose", "--yes"}, {"attach", "--url"}}};
 
 constexpr auto declare_all = {declare_run,    declare_attach, declare_metrics, declare_diagnose, declare_query,
                               declare_export, declare_rules,  declare_doctor,  declare_calibrate};
 
 std::vector<std::string> command_names(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(sub->get_name());
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(sub->get_name());
   return names;
 }
 
@@ -52,8 +55,10 @@ std::string path_of(const CLI::App& app) {
 }
 
 Error unknown_command(const CLI::App& app, const std::string& word) {
-  if (app.get_parent() == nullptr && std::find(planned_commands.begin(), planned_commands.end(), word) != planned_commands.end()) {
-    return {ErrorKind::usage, fmt::format("{} is planned but not in this version ({}); dmprof --help lists what is", word, version)};
+  if (app.get_parent() == nullptr &&
+      std::find(planned_commands.begin(), planned_commands.end(), word) != planned_commands.end()) {
+    return {ErrorKind::usage,
+            fmt::format("{} is planned but not in this version ({}); dmprof --help lists what is", word, version)};
   }
   return {ErrorKind::usage, fmt::format("{} has no command {}{}; {} --help lists them", path_of(app), word,
                                         did_you_mean(word, command_names(app)), path_of(app))};
@@ -67,16 +72,19 @@ Error unexpected_word(const CLI::App& root, const CLI::App& typed, const std::st
     const std::string flag = word.substr(0, word.find('='));
     for (const PlannedFlag& planned : planned_flags) {
       if (planned.command == typed.get_name() && planned.flag == flag) {
-        return {ErrorKind::usage, fmt::format("{} is planned but not in this version ({}); {} --help shows what is", flag, version, path_of(typed))};
+        return {ErrorKind::usage, fmt::format("{} is planned but not in this version ({}); {} --help shows what is",
+                                              flag, version, path_of(typed))};
       }
     }
-    return {ErrorKind::usage, fmt::format("{} has no flag {}{}; {} --help lists them", path_of(typed), flag, did_you_mean(flag, flags), path_of(typed))};
+    return {ErrorKind::usage, fmt::format("{} has no flag {}{}; {} --help lists them", path_of(typed), flag,
+                                          did_you_mean(flag, flags), path_of(typed))};
   }
   if (!command_names(typed).empty()) return unknown_command(typed, word);
   if (typed.get_name() == "run") {
     return {ErrorKind::usage, fmt::format("put -- before the command to record: dmprof run -- {} …", word)};
   }
-  return {ErrorKind::usage, fmt::format("{} takes no argument {}; {} --help shows what it takes", path_of(typed), word, path_of(typed))};
+  return {ErrorKind::usage,
+          fmt::format("{} takes no argument {}; {} --help shows what it takes", path_of(typed), word, path_of(typed))};
 }
 
 // CLI11's own messages (a value that is no number, a flag without its value), made one line that names the command.
@@ -86,7 +94,8 @@ Error parser_error(const CLI::App& typed, std::string message) {
   return {ErrorKind::usage, fmt::format("{}; see {} --help", message, path_of(typed))};
 }
 
-// Splits the words at the first "--" that belongs to `run`; what follows is the command to record, whatever it looks like.
+// Splits the words at the first "--" that belongs to `run`; what follows is the command to record, whatever it looks
+// like.
 void take_command_line(std::vector<std::string>& words, Shared& shared) {
   const auto dashes = std::find(words.begin(), words.end(), "--");
   if (dashes == words.end() || std::find(words.begin(), dashes, "run") == dashes) return;
@@ -109,7 +118,8 @@ Result<Action> parse_arguments(const std::vector<std::string>& typed_words) {
   take_command_line(words, *shared);
 
   // The parser lives until the action ran: flags are bound to variables that the actions hold.
-  auto root = std::make_shared<CLI::App>("Records LLM inference with speculative decoding and says why it is slow.", "dmprof");
+  auto root =
+      std::make_shared<CLI::App>("Records LLM inference with speculative decoding and says why it is slow.", "dmprof");
   root->footer("A FILE that is not named is the newest recording. Every command has --help.");
   root->set_version_flag("--version", fmt::format("dmprof {}", version), "Print the version");
   root->set_help_flag("-h,--help", "Print this help");
@@ -137,12 +147,14 @@ Result<Action> parse_arguments(const std::vector<std::string>& typed_words) {
   }
 
   const CLI::App& typed = innermost(*root);
-  if (const auto extras = root->remaining(true); !extras.empty()) return tl::unexpected(unexpected_word(*root, typed, extras.front()));
+  if (const auto extras = root->remaining(true); !extras.empty())
+    return tl::unexpected(unexpected_word(*root, typed, extras.front()));
   const CLI::App* top = &typed;
   while (top->get_parent() != nullptr && top->get_parent() != root.get()) top = top->get_parent();
   const bool asks = !shared->question.names.empty();
   if (asks && top != root.get() && top->get_name() != "run" && top->get_name() != "attach") {
-    return fail(ErrorKind::usage, fmt::format("--metric does not go with {}; type it alone, or with run or attach", top->get_name()));
+    return fail(ErrorKind::usage,
+                fmt::format("--metric does not go with {}; type it alone, or with run or attach", top->get_name()));
   }
   for (const DeclaredCommand& command : commands) {
     if (&command.syntax.app() == top) return Action([root, action = command.action] { return action(); });

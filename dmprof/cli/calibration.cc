@@ -36,7 +36,8 @@ calibrate::Options calibration_options(std::uint32_t threads) {
   const capture::Environment environment = capture::machine_environment();
   calibrate::Options options;
   options.cpu_model = text_at(environment, "cpu.model");
-  options.cache_bytes = number_at(environment, "cpu.llc_bytes") * std::max<std::uint64_t>(1, number_at(environment, "cpu.llc_instances"));
+  options.cache_bytes =
+      number_at(environment, "cpu.llc_bytes") * std::max<std::uint64_t>(1, number_at(environment, "cpu.llc_instances"));
   options.memory_bytes = number_at(environment, "memory.total_bytes");
   if (const std::uint64_t limit = number_at(environment, "container.memory_limit_bytes"); limit > 0) {
     options.memory_bytes = options.memory_bytes == 0 ? limit : std::min(options.memory_bytes, limit);
@@ -55,7 +56,8 @@ std::optional<calibrate::Calibration> usable_calibration(std::string& reason) {
   }
   const std::string model = calibration_options(1).cpu_model;
   if (loaded->cpu_model != model) {
-    reason = fmt::format("{} was taken on another processor ({}); measure again with dmprof calibrate", path->string(), loaded->cpu_model);
+    reason = fmt::format("{} was taken on another processor ({}); measure again with dmprof calibrate", path->string(),
+                         loaded->cpu_model);
     return std::nullopt;
   }
   return *loaded;
@@ -77,12 +79,15 @@ Status store_calibration(EventSink& sink, const calibrate::Calibration& calibrat
     if (auto stored = sink.add_capacity(capacity); !stored) return tl::unexpected(stored.error());
   }
   DMPROF_TRY(sink.set_environment("calibration.measured_at", calibration.measured_at));
-  DMPROF_TRY(sink.set_environment("calibration.read_bandwidth", fmt::format("{:.0f}", calibration.best_read_bandwidth())));
+  DMPROF_TRY(
+      sink.set_environment("calibration.read_bandwidth", fmt::format("{:.0f}", calibration.best_read_bandwidth())));
   DMPROF_TRY(sink.set_environment("calibration.flops", fmt::format("{:.0f}", calibration.best_flops())));
   DMPROF_TRY(sink.set_environment("calibration.instruction_set", calibration.instruction_set));
   for (const calibrate::Point& point : calibration.points) {
-    DMPROF_TRY(sink.set_environment(fmt::format("calibration.read_bandwidth.{}", point.threads), fmt::format("{:.0f}", point.read_bandwidth)));
-    DMPROF_TRY(sink.set_environment(fmt::format("calibration.flops.{}", point.threads), fmt::format("{:.0f}", point.flops)));
+    DMPROF_TRY(sink.set_environment(fmt::format("calibration.read_bandwidth.{}", point.threads),
+                                    fmt::format("{:.0f}", point.read_bandwidth)));
+    DMPROF_TRY(
+        sink.set_environment(fmt::format("calibration.flops.{}", point.threads), fmt::format("{:.0f}", point.flops)));
   }
   return {};
 }

@@ -22,12 +22,15 @@ struct Flags {
 };
 
 Result<ExitStatus> attach_command(const Flags& flags, const Shared& shared) {
-  if (flags.pids.empty()) return fail(ErrorKind::usage, "whom to attach to: dmprof attach --pid PID; dmprof doctor lists running engines");
+  if (flags.pids.empty())
+    return fail(ErrorKind::usage, "whom to attach to: dmprof attach --pid PID; dmprof doctor lists running engines");
   for (const std::int64_t pid : flags.pids) {
     if (pid <= 0) return fail(ErrorKind::usage, fmt::format("--pid: {} is no process number", pid));
   }
-  if (!(flags.interval_s >= 0.01 && flags.interval_s <= 3600)) return fail(ErrorKind::usage, "--interval: between 0.01 and 3600 seconds");
-  if (!(flags.duration_s >= 0 && flags.duration_s <= longest_seconds)) return fail(ErrorKind::usage, "--duration: a positive number of seconds, at most a year");
+  if (!(flags.interval_s >= 0.01 && flags.interval_s <= 3600))
+    return fail(ErrorKind::usage, "--interval: between 0.01 and 3600 seconds");
+  if (!(flags.duration_s >= 0 && flags.duration_s <= longest_seconds))
+    return fail(ErrorKind::usage, "--duration: a positive number of seconds, at most a year");
   DMPROF_TRY(check_question(shared.question));
   SessionRequest request;
   request.pids = flags.pids;
@@ -54,7 +57,8 @@ DeclaredCommand declare_attach(const Syntax& root, const std::shared_ptr<Shared>
   auto flags = std::make_shared<Flags>();
   app.integers("--pid", flags->pids, "PID…", "Process to record; several may be given");
   app.number("--duration", flags->duration_s, "S", "Seconds to record");
-  app.number("--interval", flags->interval_s, "S", "Seconds between commits, which is what a live view lags and a killed recorder loses (0.2)");
+  app.number("--interval", flags->interval_s, "S",
+             "Seconds between commits, which is what a live view lags and a killed recorder loses (0.2)");
   app.text("-o,--output", flags->output, "FILE", "Recording to write; a new one in the data directory when left out");
   app.flag("--json", shared->json, "Print the summary as JSON");
   return {app, [flags, shared] { return attach_command(*flags, *shared); }};

@@ -19,11 +19,13 @@ struct Flags {
 };
 
 std::string text_of(const calibrate::Calibration& calibration) {
-  std::string text = fmt::format("{}, {}, measured {}\nread {} MB a pass (caches: {} MB)\n", calibration.cpu_model, calibration.instruction_set, calibration.measured_at,
+  std::string text = fmt::format("{}, {}, measured {}\nread {} MB a pass (caches: {} MB)\n", calibration.cpu_model,
+                                 calibration.instruction_set, calibration.measured_at,
                                  calibration.buffer_bytes / 1'000'000, calibration.cache_bytes / 1'000'000);
   text += "threads   memory read       arithmetic (f32)\n";
   for (const calibrate::Point& point : calibration.points) {
-    text += fmt::format("{:>7}   {:<15}   {}\n", point.threads, report::quantity(point.read_bandwidth, "B/s"), report::quantity(point.flops, "FLOP/s"));
+    text += fmt::format("{:>7}   {:<15}   {}\n", point.threads, report::quantity(point.read_bandwidth, "B/s"),
+                        report::quantity(point.flops, "FLOP/s"));
   }
   return text;
 }
@@ -38,7 +40,8 @@ Result<ExitStatus> calibrate_command(const Flags& flags, bool json) {
     DMPROF_TRY(make_data_directory());
     ProgressLine progress(stderr);
     progress.show("calibrating; leave the machine alone for a moment");
-    result = calibrate::measure(calibration_options(flags.threads), [&](const std::string& line) { progress.show(line); });
+    result =
+        calibrate::measure(calibration_options(flags.threads), [&](const std::string& line) { progress.show(line); });
   }
   if (!result) return tl::unexpected(result.error());
   if (!flags.show) DMPROF_TRY(calibrate::save(*result, *path));
@@ -50,7 +53,8 @@ Result<ExitStatus> calibrate_command(const Flags& flags, bool json) {
 }  // namespace
 
 DeclaredCommand declare_calibrate(const Syntax& root, const std::shared_ptr<Shared>& shared) {
-  const Syntax app = root.command("calibrate", "Measure memory bandwidth and arithmetic rate, and keep them as denominators");
+  const Syntax app =
+      root.command("calibrate", "Measure memory bandwidth and arithmetic rate, and keep them as denominators");
   auto flags = std::make_shared<Flags>();
   app.flag("--json", shared->json, "Print JSON");
   app.count("--threads", flags->threads, 1024, "N", "Highest number of threads; every usable processor when left out");

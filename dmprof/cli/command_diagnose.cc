@@ -29,7 +29,8 @@ Result<std::optional<rules::Severity>> parse_fail_on(const std::string& word) {
   if (word.empty()) return std::optional<rules::Severity>{};
   if (const auto severity = rules::parse_severity(word)) return severity;
   const std::vector<std::string> severities = {"error", "warning", "info"};
-  return fail(ErrorKind::usage, fmt::format("--fail-on: there is no severity {}{}; there are error, warning and info", word, did_you_mean(word, severities)));
+  return fail(ErrorKind::usage, fmt::format("--fail-on: there is no severity {}{}; there are error, warning and info",
+                                            word, did_you_mean(word, severities)));
 }
 
 Result<ExitStatus> diagnose_command(const Flags& flags, bool json) {
@@ -51,13 +52,16 @@ Result<ExitStatus> diagnose_command(const Flags& flags, bool json) {
   if (json) {
     DMPROF_TRY(write_out(report::diagnosis_json(recording->string(), *diagnosis)));
   } else {
-    DMPROF_TRY(write_out(fmt::format("{}\n", recording->string()) + report::diagnosis_text(*diagnosis, report::Style(wants_colour(stdout)))));
+    DMPROF_TRY(write_out(fmt::format("{}\n", recording->string()) +
+                         report::diagnosis_text(*diagnosis, report::Style(wants_colour(stdout)))));
   }
-  const bool met = *fail_on && std::any_of(diagnosis->findings.begin(), diagnosis->findings.end(),
-                                           [&](const rules::Finding& finding) { return finding.severity >= **fail_on; });
+  const bool met =
+      *fail_on && std::any_of(diagnosis->findings.begin(), diagnosis->findings.end(),
+                              [&](const rules::Finding& finding) { return finding.severity >= **fail_on; });
   if (met) return ExitStatus::regression;
   if (diagnosis->budget.empty() && diagnosis->findings.empty() && diagnosis->cleared.empty()) {
-    return fail(ErrorKind::cannot_answer, fmt::format("{} holds nothing a rule could judge: {}", recording->string(), diagnosis->budget_reason));
+    return fail(ErrorKind::cannot_answer,
+                fmt::format("{} holds nothing a rule could judge: {}", recording->string(), diagnosis->budget_reason));
   }
   return ExitStatus::done;
 }
@@ -69,7 +73,8 @@ DeclaredCommand declare_diagnose(const Syntax& root, const std::shared_ptr<Share
   auto flags = std::make_shared<Flags>();
   app.text("FILE", flags->file, "", "Recording; the newest one when left out");
   app.flag("--json", shared->json, "Print JSON");
-  app.text("--fail-on", flags->fail_on, "SEVERITY", "Exit with 1 when a finding is at least this severe: error, warning, info");
+  app.text("--fail-on", flags->fail_on, "SEVERITY",
+           "Exit with 1 when a finding is at least this severe: error, warning, info");
   app.text("--slo", flags->slo, "LIST", "Objectives, such as ttft=200ms,itl=50ms (also tpot, e2e)");
   app.texts("--rules", flags->rule_folders, "DIR", "Folder with rules of your own, beside the built-in ones");
   return {app, [flags, shared] { return diagnose_command(*flags, shared->json); }};

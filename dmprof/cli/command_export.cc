@@ -29,7 +29,8 @@ Status export_timeline(const fs::path& recording, const Flags& flags) {
   auto reader = Reader::open(recording.string());
   if (!reader) return tl::unexpected(reader.error());
   const bool perfetto = flags.format == "perfetto";
-  const std::string path = !flags.output.empty() ? flags.output : recording.stem().string() + (perfetto ? ".pftrace" : ".json");
+  const std::string path =
+      !flags.output.empty() ? flags.output : recording.stem().string() + (perfetto ? ".pftrace" : ".json");
   auto output = exporting::Output::open(path);
   if (!output) return tl::unexpected(output.error());
   DMPROF_TRY(perfetto ? exporting::write_perfetto(*reader, **output) : exporting::write_chrome(*reader, **output));
@@ -41,7 +42,8 @@ Status export_timeline(const fs::path& recording, const Flags& flags) {
 Status export_csv(const fs::path& recording, const Flags& flags) {
   const std::vector<std::string> tables = exporting::csv_tables();
   if (!flags.table.empty() && std::find(tables.begin(), tables.end(), flags.table) == tables.end()) {
-    return fail(ErrorKind::usage, fmt::format("there is no table {}{}; there are {}", flags.table, did_you_mean(flags.table, tables), fmt::join(tables, ", ")));
+    return fail(ErrorKind::usage, fmt::format("there is no table {}{}; there are {}", flags.table,
+                                              did_you_mean(flags.table, tables), fmt::join(tables, ", ")));
   }
   const auto write_one = [&](const std::string& table, const std::string& path) -> Status {
     auto output = exporting::Output::open(path);
@@ -50,11 +52,15 @@ Status export_csv(const fs::path& recording, const Flags& flags) {
     return (*output)->close();
   };
   if (!flags.table.empty()) return write_one(flags.table, flags.output.empty() ? "-" : flags.output);
-  if (flags.output == "-") return fail(ErrorKind::usage, "several tables cannot share standard output; choose one with --table, or name a directory with -o");
+  if (flags.output == "-")
+    return fail(ErrorKind::usage,
+                "several tables cannot share standard output; choose one with --table, or name a directory with -o");
   const fs::path folder = flags.output.empty() ? fs::path(recording.stem().string() + "-csv") : fs::path(flags.output);
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error) return fail(ErrorKind::environment, fmt::format("cannot create the directory {}: {}; choose another place with -o", folder.string(), error.message()));
+  if (error)
+    return fail(ErrorKind::environment, fmt::format("cannot create the directory {}: {}; choose another place with -o",
+                                                    folder.string(), error.message()));
   for (const std::string& table : tables) DMPROF_TRY(write_one(table, (folder / (table + ".csv")).string()));
   fmt::print(stderr, "wrote {} tables to {}\n", tables.size(), folder.string());
   return {};
@@ -64,9 +70,11 @@ Result<ExitStatus> export_command(const Flags& flags) {
   const std::vector<std::string> formats = {"perfetto", "chrome", "csv"};
   if (flags.format.empty()) return fail(ErrorKind::usage, "dmprof export needs --format perfetto, chrome or csv");
   if (std::find(formats.begin(), formats.end(), flags.format) == formats.end()) {
-    return fail(ErrorKind::usage, fmt::format("--format: there is no format {}{}; there are perfetto, chrome and csv", flags.format, did_you_mean(flags.format, formats)));
+    return fail(ErrorKind::usage, fmt::format("--format: there is no format {}{}; there are perfetto, chrome and csv",
+                                              flags.format, did_you_mean(flags.format, formats)));
   }
-  if (!flags.table.empty() && flags.format != "csv") return fail(ErrorKind::usage, "--table goes with --format csv only");
+  if (!flags.table.empty() && flags.format != "csv")
+    return fail(ErrorKind::usage, "--table goes with --format csv only");
   auto recording = recording_or_newest(flags.file);
   if (!recording) return tl::unexpected(recording.error());
   DMPROF_TRY(flags.format == "csv" ? export_csv(*recording, flags) : export_timeline(*recording, flags));

@@ -13,7 +13,8 @@ DeclaredCommand declare_metrics(const Syntax& root, const std::shared_ptr<Shared
   app.flag("--json", shared->json, "Print JSON");
   return {app, [shared]() -> Result<ExitStatus> {
             const auto& metrics = catalogue().metrics();
-            DMPROF_TRY(write_out(shared->json ? report::catalogue_json(metrics) : report::catalogue_text(metrics, report::Style(wants_colour(stdout)))));
+            DMPROF_TRY(write_out(shared->json ? report::catalogue_json(metrics)
+                                              : report::catalogue_text(metrics, report::Style(wants_colour(stdout)))));
             return ExitStatus::done;
           }};
 }

@@ -38,7 +38,8 @@ using Statement = std::unique_ptr<sqlite3_stmt, Finalize>;
 
 std::string_view text_of(sqlite3_stmt* row, int column) {
   const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(row, column));
-  return text == nullptr ? std::string_view() : std::string_view(text, static_cast<std::size_t>(sqlite3_column_bytes(row, column)));
+  return text == nullptr ? std::string_view()
+                         : std::string_view(text, static_cast<std::size_t>(sqlite3_column_bytes(row, column)));
 }
 
 // BLOBs are shown as SQL would write them: x'00ff'.
@@ -51,22 +52,29 @@ std::string blob_of(sqlite3_stmt* row, int column) {
 
 std::string cell_text(sqlite3_stmt* row, int column) {
   switch (sqlite3_column_type(row, column)) {
-    case SQLITE_NULL: return "";
-    case SQLITE_BLOB: return blob_of(row, column);
-    default: return std::string(text_of(row, column));
+    case SQLITE_NULL:
+      return "";
+    case SQLITE_BLOB:
+      return blob_of(row, column);
+    default:
+      return std::string(text_of(row, column));
   }
 }
 
 Json cell_json(sqlite3_stmt* row, int column) {
   switch (sqlite3_column_type(row, column)) {
-    case SQLITE_NULL: return nullptr;
-    case SQLITE_INTEGER: return static_cast<std::int64_t>(sqlite3_column_int64(row, column));
+    case SQLITE_NULL:
+      return nullptr;
+    case SQLITE_INTEGER:
+      return static_cast<std::int64_t>(sqlite3_column_int64(row, column));
     case SQLITE_FLOAT: {
       const double value = sqlite3_column_double(row, column);
       return std::isfinite(value) ? Json(value) : Json(nullptr);
     }
-    case SQLITE_BLOB: return blob_of(row, column);
-    default: return std::string(text_of(row, column));
+    case SQLITE_BLOB:
+      return blob_of(row, column);
+    default:
+      return std::string(text_of(row, column));
   }
 }
 
@@ -98,7 +106,8 @@ class CsvPrinter : public Printer {
   template <class Cell>
   Status line(sqlite3_stmt* statement, const Cell& cell) {
     std::string text;
-    for (int column = 0; column < sqlite3_column_count(statement); ++column) text += (column > 0 ? "," : "") + cell(column);
+    for (int column = 0; column < sqlite3_column_count(statement); ++column)
+      text += (column > 0 ? "," : "") + cell(column);
     return write_out(text + "\n");
   }
 };
@@ -106,11 +115,13 @@ class CsvPrinter : public Printer {
 class JsonPrinter : public Printer {
  public:
   explicit JsonPrinter(sqlite3_stmt* statement) {
-    for (int column = 0; column < sqlite3_column_count(statement); ++column) columns_.push_back(sqlite3_column_name(statement, column));
+    for (int column = 0; column < sqlite3_column_count(statement); ++column)
+      columns_.push_back(sqlite3_column_name(statement, column));
   }
   Status row(sqlite3_stmt* statement) override {
     Json cells = Json::array();
-    for (int column = 0; column < sqlite3_column_count(statement); ++column) cells.push_back(cell_json(statement, column));
+    for (int column = 0; column < sqlite3_column_count(statement); ++column)
+      cells.push_back(cell_json(statement, column));
     DMPROF_TRY(write_out((rows_++ == 0 ? head() : std::string(",\n  ")) + report::dump(cells, -1)));
     return {};
   }
@@ -127,7 +138,8 @@ class TablePrinter : public Printer {
  public:
   explicit TablePrinter(sqlite3_stmt* statement) {
     std::vector<std::string> names;
-    for (int column = 0; column < sqlite3_column_count(statement); ++column) names.push_back(report::printable(sqlite3_column_name(statement, column)));
+    for (int column = 0; column < sqlite3_column_count(statement); ++column)
+      names.push_back(report::printable(sqlite3_column_name(statement, column)));
     numeric_.assign(names.size(), true);
     pending_.push_back(std::move(names));
   }
@@ -150,13 +162,15 @@ class TablePrinter : public Printer {
     if (widths_.empty()) {
       widths_.assign(numeric_.size(), 0);
       for (const auto& cells : pending_) {
-        for (std::size_t i = 0; i < cells.size(); ++i) widths_[i] = std::max(widths_[i], report::display_width(cells[i]));
+        for (std::size_t i = 0; i < cells.size(); ++i)
+          widths_[i] = std::max(widths_[i], report::display_width(cells[i]));
       }
     }
     std::string text;
     for (const auto& cells : pending_) {
       std::string line;
-      for (std::size_t i = 0; i < cells.size(); ++i) line += (i > 0 ? "  " : "") + report::padded(cells[i], widths_[i], numeric_[i]);
+      for (std::size_t i = 0; i < cells.size(); ++i)
+        line += (i > 0 ? "  " : "") + report::padded(cells[i], widths_[i], numeric_[i]);
       while (!line.empty() && line.back() == ' ') line.pop_back();
       text += line + "\n";
     }
@@ -180,14 +194,18 @@ Result<std::unique_ptr<Printer>> make_printer(sqlite3_stmt* statement, bool csv,
 // SQLite's words for what the sandbox refused say nothing to the person who typed it.
 Error sql_error(sqlite3* database) {
   const int code = sqlite3_errcode(database);
-  if (code == SQLITE_AUTH) return {ErrorKind::usage, fmt::format("SQL: {}; query only reads the recording", sqlite3_errmsg(database))};
-  if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB) return {ErrorKind::bad_input, fmt::format("the recording is damaged: {}", sqlite3_errmsg(database))};
+  if (code == SQLITE_AUTH)
+    return {ErrorKind::usage, fmt::format("SQL: {}; query only reads the recording", sqlite3_errmsg(database))};
+  if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB)
+    return {ErrorKind::bad_input, fmt::format("the recording is damaged: {}", sqlite3_errmsg(database))};
   return {ErrorKind::usage, fmt::format("SQL: {}", sqlite3_errmsg(database))};
 }
 
 Result<ExitStatus> query_command(const Flags& flags, bool json) {
   if (flags.words.empty() || flags.words.size() > 2) {
-    return fail(ErrorKind::usage, "dmprof query takes [FILE] and one SQL text, which needs quotes: dmprof query \"SELECT count(*) FROM step\"");
+    return fail(
+        ErrorKind::usage,
+        "dmprof query takes [FILE] and one SQL text, which needs quotes: dmprof query \"SELECT count(*) FROM step\"");
   }
   if (json && flags.csv) return fail(ErrorKind::usage, "--json and --csv exclude each other; choose one");
   const std::string& sql = flags.words.back();
@@ -199,13 +217,15 @@ Result<ExitStatus> query_command(const Flags& flags, bool json) {
 
   sqlite3_stmt* prepared = nullptr;
   const char* tail = nullptr;
-  if (sqlite3_prepare_v2(database.get(), sql.c_str(), static_cast<int>(sql.size()) + 1, &prepared, &tail) != SQLITE_OK) {
+  if (sqlite3_prepare_v2(database.get(), sql.c_str(), static_cast<int>(sql.size()) + 1, &prepared, &tail) !=
+      SQLITE_OK) {
     return tl::unexpected(sql_error(database.get()));
   }
   const Statement statement(prepared);
   if (statement == nullptr) return fail(ErrorKind::usage, "SQL: the text holds no statement");
   if (std::string_view(tail).find_first_not_of(" \t\r\n;") != std::string_view::npos) {
-    return fail(ErrorKind::usage, fmt::format("SQL: one statement at a time; remove what follows it: {}", report::printable(tail)));
+    return fail(ErrorKind::usage,
+                fmt::format("SQL: one statement at a time; remove what follows it: {}", report::printable(tail)));
   }
   auto printer = make_printer(statement.get(), flags.csv, json);
   if (!printer) return tl::unexpected(printer.error());

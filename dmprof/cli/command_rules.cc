@@ -25,10 +25,20 @@ Json rule_json(const rules::Rule& rule) {
   Json thresholds = Json::object();
   for (const auto& [name, value] : rule.thresholds) thresholds[name] = value;
   Json fixes = Json::array();
-  for (const rules::Fix& fix : rule.fixes) fixes.push_back({{"knob", fix.knob}, {"to", fix.to}, {"note", fix.note}, {"command", fix.command}});
-  return {{"rule", rule.id},           {"title", rule.title.en},  {"severity", rules::to_text(rule.severity)}, {"confidence", rule.confidence},
-          {"source", rule.source},     {"conditions", rule.all},  {"thresholds", thresholds},                  {"because", rule.because.en},
-          {"clears", rule.clears.en},  {"checks", rule.checks},   {"fixes", fixes},                            {"vectors", rule.vectors.size()},
+  for (const rules::Fix& fix : rule.fixes)
+    fixes.push_back({{"knob", fix.knob}, {"to", fix.to}, {"note", fix.note}, {"command", fix.command}});
+  return {{"rule", rule.id},
+          {"title", rule.title.en},
+          {"severity", rules::to_text(rule.severity)},
+          {"confidence", rule.confidence},
+          {"source", rule.source},
+          {"conditions", rule.all},
+          {"thresholds", thresholds},
+          {"because", rule.because.en},
+          {"clears", rule.clears.en},
+          {"checks", rule.checks},
+          {"fixes", fixes},
+          {"vectors", rule.vectors.size()},
           {"file", rule.file}};
 }
 
@@ -52,8 +62,8 @@ Result<ExitStatus> show(const std::vector<rules::Rule>& playbook, const std::str
       DMPROF_TRY(write_out(report::dump(rule_json(rule)) + "\n"));
       return ExitStatus::done;
     }
-    std::string text = fmt::format("{}  {}\nseverity {}, confidence {}, source {}\n\nfires when all of\n", rule.id, rule.title.en, rules::to_text(rule.severity),
-                                   rule.confidence, rule.source);
+    std::string text = fmt::format("{}  {}\nseverity {}, confidence {}, source {}\n\nfires when all of\n", rule.id,
+                                   rule.title.en, rules::to_text(rule.severity), rule.confidence, rule.source);
     for (const std::string& condition : rule.all) text += fmt::format("  {}\n", condition);
     for (const auto& [name, value] : rule.thresholds) text += fmt::format("  :{} = {}\n", name, value);
     text += fmt::format("because {}\n", rule.because.en);
@@ -63,11 +73,13 @@ Result<ExitStatus> show(const std::vector<rules::Rule>& playbook, const std::str
     return ExitStatus::done;
   }
   if (id.empty()) return fail(ErrorKind::usage, "dmprof rules show needs a rule's name; dmprof rules list shows them");
-  return fail(ErrorKind::usage, fmt::format("there is no rule {}{}; dmprof rules list shows them", id, did_you_mean(id, ids)));
+  return fail(ErrorKind::usage,
+              fmt::format("there is no rule {}{}; dmprof rules list shows them", id, did_you_mean(id, ids)));
 }
 
 // Complaints are the answer, not an error of the program: they go to standard output, and the exit status is bad input.
-Result<ExitStatus> complain(const std::vector<rules::Complaint>& complaints, std::size_t rules, bool json, std::string_view fine) {
+Result<ExitStatus> complain(const std::vector<rules::Complaint>& complaints, std::size_t rules, bool json,
+                            std::string_view fine) {
   Json all = Json::array();
   std::string text;
   for (const rules::Complaint& complaint : complaints) {
@@ -100,8 +112,12 @@ DeclaredCommand declare_rules(const Syntax& root, const std::shared_ptr<Shared>&
             if (!playbook) return tl::unexpected(playbook.error());
             if (list_app.typed()) return list(*playbook, shared->json);
             if (show_app.typed()) return show(*playbook, flags->id, shared->json);
-            if (test_app.typed()) return complain(rules::run_vectors(*playbook, catalogue()), playbook->size(), shared->json, "every vector does what it says");
-            if (lint_app.typed()) return complain(rules::lint(*playbook, catalogue()), playbook->size(), shared->json, "nothing to complain about");
+            if (test_app.typed())
+              return complain(rules::run_vectors(*playbook, catalogue()), playbook->size(), shared->json,
+                              "every vector does what it says");
+            if (lint_app.typed())
+              return complain(rules::lint(*playbook, catalogue()), playbook->size(), shared->json,
+                              "nothing to complain about");
             return fail(ErrorKind::usage, "dmprof rules needs one of list, show, test, lint; see dmprof rules --help");
           }};
 }

@@ -17,9 +17,14 @@ struct Flags {
 };
 
 Result<ExitStatus> run_command(const Flags& flags, const Shared& shared) {
-  if (shared.command_line.empty()) return fail(ErrorKind::usage, "no command to record; type it after two dashes: dmprof run -- CMD [ARGS…]");
-  if (flags.cupti) return fail(ErrorKind::environment, "--cupti: this build has no CUPTI collector; leave the flag out to record the SDK's events");
-  if (flags.pmu) return fail(ErrorKind::environment, "--pmu: this build has no hardware-counter collector; leave the flag out to record the SDK's events");
+  if (shared.command_line.empty())
+    return fail(ErrorKind::usage, "no command to record; type it after two dashes: dmprof run -- CMD [ARGS…]");
+  if (flags.cupti)
+    return fail(ErrorKind::environment,
+                "--cupti: this build has no CUPTI collector; leave the flag out to record the SDK's events");
+  if (flags.pmu)
+    return fail(ErrorKind::environment,
+                "--pmu: this build has no hardware-counter collector; leave the flag out to record the SDK's events");
   DMPROF_TRY(check_question(shared.question));
   SessionRequest request;
   request.command = shared.command_line;
@@ -40,8 +45,10 @@ Result<ExitStatus> run_command(const Flags& flags, const Shared& shared) {
 
 DeclaredCommand declare_run(const Syntax& root, const std::shared_ptr<Shared>& shared) {
   const Syntax app = root.command("run", "Start a command and record it: dmprof run [-o FILE] -- CMD [ARGS…]");
-  app.footer("The command's output and input are its own. dmprof exits with 0 when the recording succeeded, whatever the command's\n"
-              "status was, and says that status. Ctrl-C ends the command and finishes the recording.");
+  app.footer(
+      "The command's output and input are its own. dmprof exits with 0 when the recording succeeded, whatever the "
+      "command's\n"
+      "status was, and says that status. Ctrl-C ends the command and finishes the recording.");
   auto flags = std::make_shared<Flags>();
   app.text("-o,--output", flags->output, "FILE", "Recording to write; a new one in the data directory when left out");
   app.flag("--json", shared->json, "Print the summary as JSON on standard output, after the command's own output");

@@ -1,5 +1,5 @@
-// One declare function per command, each in a file of its own. Declaring adds the command's flags and help to the parser and
-// returns what to do when that command was the one typed; nothing runs before every argument was checked.
+// One declare function per command, each in a file of its own. Declaring adds the command's flags and help to the
+// parser and returns what to do when that command was the one typed; nothing runs before every argument was checked.
 #pragma once
 
 #include <functional>
@@ -15,8 +15,8 @@ namespace dmprof::cli {
 
 using Action = std::function<Result<ExitStatus>()>;
 
-// `dmprof --metric NAME[,NAME…]` and the flags that go with it. It stands alone, or beside `run` and `attach`, which then
-// answer from what they have just recorded.
+// `dmprof --metric NAME[,NAME…]` and the flags that go with it. It stands alone, or beside `run` and `attach`, which
+// then answer from what they have just recorded.
 struct MetricQuestion {
   std::vector<std::string> names;
   std::string run;

@@ -16,7 +16,8 @@ namespace {
 // The process whose knobs and name a fix is written for: the one with knobs, else the first.
 const ProcessRow* engine_process(const std::vector<ProcessRow>& processes, const std::vector<Knob>& knobs) {
   for (const ProcessRow& process : processes) {
-    const auto has_knob = std::any_of(knobs.begin(), knobs.end(), [&](const Knob& knob) { return knob.process == process.id; });
+    const auto has_knob =
+        std::any_of(knobs.begin(), knobs.end(), [&](const Knob& knob) { return knob.process == process.id; });
     if (has_knob) return &process;
   }
   return processes.empty() ? nullptr : &processes.front();
@@ -24,7 +25,8 @@ const ProcessRow* engine_process(const std::vector<ProcessRow>& processes, const
 
 }  // namespace
 
-Result<rules::Diagnosis> diagnose_recording(const std::filesystem::path& recording, const std::vector<rules::Rule>& playbook, const Objectives& slo) {
+Result<rules::Diagnosis> diagnose_recording(const std::filesystem::path& recording,
+                                            const std::vector<rules::Rule>& playbook, const Objectives& slo) {
   auto reader = Reader::open(recording.string());
   if (!reader) return tl::unexpected(reader.error());
   auto names = rules::metrics_needed(playbook, catalogue());

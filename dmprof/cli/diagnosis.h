@@ -11,7 +11,8 @@
 
 namespace dmprof::cli {
 
-Result<rules::Diagnosis> diagnose_recording(const std::filesystem::path& recording, const std::vector<rules::Rule>& playbook, const Objectives& slo);
+Result<rules::Diagnosis> diagnose_recording(const std::filesystem::path& recording,
+                                            const std::vector<rules::Rule>& playbook, const Objectives& slo);
 
 // Diagnoses with the built-in playbook and stores the findings in the finished recording.
 Status store_findings(const std::filesystem::path& recording);

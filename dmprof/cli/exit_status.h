@@ -17,10 +17,14 @@ enum class ExitStatus : int {
 
 constexpr ExitStatus status_of(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::usage: return ExitStatus::usage;
-    case ErrorKind::cannot_answer: return ExitStatus::cannot_answer;
-    case ErrorKind::bad_input: return ExitStatus::bad_input;
-    case ErrorKind::environment: return ExitStatus::environment;
+    case ErrorKind::usage:
+      return ExitStatus::usage;
+    case ErrorKind::cannot_answer:
+      return ExitStatus::cannot_answer;
+    case ErrorKind::bad_input:
+      return ExitStatus::bad_input;
+    case ErrorKind::environment:
+      return ExitStatus::environment;
   }
   return ExitStatus::bad_input;
 }

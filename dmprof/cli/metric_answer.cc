@@ -36,14 +36,19 @@ Result<EvaluateOptions> options_of(const MetricQuestion& question) {
 
 // Records the one engine of this user for a few seconds.
 Result<fs::path> record_live(const MetricQuestion& question) {
-  if (!(question.duration_s > 0 && question.duration_s <= 86400)) return fail(ErrorKind::usage, "--duration: a positive number of seconds, at most a day");
+  if (!(question.duration_s > 0 && question.duration_s <= 86400))
+    return fail(ErrorKind::usage, "--duration: a positive number of seconds, at most a day");
   auto engines = attach::list_engines();
   if (!engines) return tl::unexpected(engines.error());
-  if (engines->empty()) return fail(ErrorKind::environment, "no engine with the dmprof SDK runs; start one, or record a command with dmprof run -- CMD");
+  if (engines->empty())
+    return fail(ErrorKind::environment,
+                "no engine with the dmprof SDK runs; start one, or record a command with dmprof run -- CMD");
   if (engines->size() > 1) {
     std::string pids;
-    for (const attach::EngineInfo& engine : *engines) pids += fmt::format("{}{} ({})", pids.empty() ? "" : ", ", engine.pid, engine.name);
-    return fail(ErrorKind::usage, fmt::format("{} engines run: {}; choose one with dmprof attach --pid PID --metric …", engines->size(), pids));
+    for (const attach::EngineInfo& engine : *engines)
+      pids += fmt::format("{}{} ({})", pids.empty() ? "" : ", ", engine.pid, engine.name);
+    return fail(ErrorKind::usage, fmt::format("{} engines run: {}; choose one with dmprof attach --pid PID --metric …",
+                                              engines->size(), pids));
   }
   auto path = new_recording_path(fmt::format("live-{}", engines->front().name));
   if (!path) return tl::unexpected(path.error());
@@ -76,7 +81,8 @@ Result<fs::path> recording_for(const MetricQuestion& question) {
 
 void declare_metric_question(const Syntax& root, const std::shared_ptr<Shared>& shared) {
   MetricQuestion& question = shared->question;
-  root.texts("--metric", question.names, "NAME[,NAME…]", "Print these metrics, alone or after run and attach; dmprof metrics lists them");
+  root.texts("--metric", question.names, "NAME[,NAME…]",
+             "Print these metrics, alone or after run and attach; dmprof metrics lists them");
   root.text("--run", question.run, "FILE", "Recording that answers; the newest one when left out");
   root.text("--by", question.by, "WHAT", "Break down by request, layer, tier, position, phase or window");
   root.flag("--json", shared->json, "Print JSON");

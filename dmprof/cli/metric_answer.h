@@ -15,7 +15,8 @@ Status check_question(const MetricQuestion& question);
 // From a recording that is there.
 Result<ExitStatus> answer_from(const std::filesystem::path& recording, const MetricQuestion& question, bool json);
 
-// From --run, the newest recording, or (--live, or no recording and exactly one engine) from a few seconds of a running engine.
+// From --run, the newest recording, or (--live, or no recording and exactly one engine) from a few seconds of a running
+// engine.
 Result<ExitStatus> answer_question(const Shared& shared);
 
 }  // namespace dmprof::cli

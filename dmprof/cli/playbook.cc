@@ -15,7 +15,8 @@ Result<std::vector<rules::Rule>> load_playbook(const std::vector<std::string>& f
     auto added = rules::load_rules(folder);
     if (!added) return tl::unexpected(added.error());
     for (rules::Rule& rule : *added) {
-      const auto same = std::find_if(playbook.begin(), playbook.end(), [&](const rules::Rule& known) { return known.id == rule.id; });
+      const auto same =
+          std::find_if(playbook.begin(), playbook.end(), [&](const rules::Rule& known) { return known.id == rule.id; });
       if (same != playbook.end()) {
         *same = std::move(rule);
       } else {

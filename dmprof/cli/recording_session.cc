@@ -27,26 +27,30 @@ namespace {
 namespace fs = std::filesystem;
 
 // The figures a person wants to see first, when the recording has them.
-constexpr std::array<std::string_view, 6> summary_metrics = {"throughput",        "tokens_per_step",       "speculation_accuracy",
-                                                             "prefetch_hit_rate", "bandwidth_utilization", "events_lost"};
+constexpr std::array<std::string_view, 6> summary_metrics = {
+    "throughput",        "tokens_per_step",       "speculation_accuracy",
+    "prefetch_hit_rate", "bandwidth_utilization", "events_lost"};
 
 std::string losses_text(const capture::Outcome& outcome) {
   if (outcome.totals.lost == 0) return "none lost";
   std::string causes;
-  for (const auto& [cause, events] : outcome.lost_by_cause) causes += fmt::format("{}{} {}", causes.empty() ? "" : ", ", report::thousands(events), cause);
+  for (const auto& [cause, events] : outcome.lost_by_cause)
+    causes += fmt::format("{}{} {}", causes.empty() ? "" : ", ", report::thousands(events), cause);
   return fmt::format("{} lost ({})", report::thousands(outcome.totals.lost), report::printable(causes));
 }
 
 std::string progress_text(const capture::Progress& progress) {
-  return fmt::format("recording {:.1f} s · {} events · {} events/s · {} · {}", progress.seconds, report::thousands(progress.events),
-                     report::thousands(static_cast<std::uint64_t>(progress.events_per_second)), report::bytes(progress.bytes),
-                     progress.lost == 0 ? "none lost" : report::thousands(progress.lost) + " lost");
+  return fmt::format(
+      "recording {:.1f} s · {} events · {} events/s · {} · {}", progress.seconds, report::thousands(progress.events),
+      report::thousands(static_cast<std::uint64_t>(progress.events_per_second)), report::bytes(progress.bytes),
+      progress.lost == 0 ? "none lost" : report::thousands(progress.lost) + " lost");
 }
 
 Status store_facts(EventSink& sink, const SessionRequest& request) {
   capture::Environment environment = capture::machine_environment();
   const std::vector<pid_t> pids(request.pids.begin(), request.pids.end());
-  environment.merge(request.command.empty() ? capture::process_environment(pids) : capture::command_environment(request.command));
+  environment.merge(request.command.empty() ? capture::process_environment(pids)
+                                            : capture::command_environment(request.command));
   std::string reason;
   const auto calibration = usable_calibration(reason);
   if (!calibration) environment["calibration.missing"] = reason;
@@ -54,11 +58,14 @@ Status store_facts(EventSink& sink, const SessionRequest& request) {
   return calibration ? store_calibration(sink, *calibration, calibration_options(1).memory_bytes) : Status{};
 }
 
-std::string nothing_recorded(const SessionRequest& request, const capture::Outcome& outcome, const std::vector<std::string>& problems) {
+std::string nothing_recorded(const SessionRequest& request, const capture::Outcome& outcome,
+                             const std::vector<std::string>& problems) {
   if (!problems.empty()) return "nothing was recorded: " + problems.front();
   if (request.command.empty()) return "nothing was recorded: " + outcome.text;
-  return fmt::format("nothing was recorded: no process of {} uses the dmprof SDK (it ended with {}); see dmprof/sdk/dmprof.h, or record an engine that does",
-                     capture::shell_quoted({request.command.front()}), outcome.child ? outcome.child->text() : "no status");
+  return fmt::format(
+      "nothing was recorded: no process of {} uses the dmprof SDK (it ended with {}); see dmprof/sdk/dmprof.h, or "
+      "record an engine that does",
+      capture::shell_quoted({request.command.front()}), outcome.child ? outcome.child->text() : "no status");
 }
 
 }  // namespace
@@ -120,8 +127,9 @@ Result<capture::Outcome> record_session(const SessionRequest& request) {
 Result<ExitStatus> conclude(const SessionRequest& request, const capture::Outcome& outcome, const Shared& shared) {
   const std::string file = request.output.string();
   if (outcome.failure) {
-    return fail(outcome.failure->kind, fmt::format("the recording ended early: {}; {} holds the {} events before it", outcome.failure->message, file,
-                                                   report::thousands(outcome.totals.events)));
+    return fail(outcome.failure->kind,
+                fmt::format("the recording ended early: {}; {} holds the {} events before it", outcome.failure->message,
+                            file, report::thousands(outcome.totals.events)));
   }
   auto evaluation = evaluate_and_store(request.output);
   if (!evaluation) return tl::unexpected(evaluation.error());
@@ -129,23 +137,33 @@ Result<ExitStatus> conclude(const SessionRequest& request, const capture::Outcom
   if (!shared.question.names.empty()) return answer_from(request.output, shared.question, shared.json);
 
   if (shared.json) {
-    nlohmann::ordered_json object = {{"run", file}, {"ended", outcome.text}, {"events", outcome.totals.events}, {"lost", outcome.totals.lost},
-                                     {"bytes", outcome.totals.bytes}, {"seconds", outcome.totals.seconds}, {"processes", outcome.processes}};
-    object["command_status"] = outcome.child && outcome.child->signal == 0 ? nlohmann::ordered_json(outcome.child->exit_status) : nullptr;
-    object["command_signal"] = outcome.child && outcome.child->signal != 0 ? nlohmann::ordered_json(outcome.child->signal) : nullptr;
+    nlohmann::ordered_json object = {{"run", file},
+                                     {"ended", outcome.text},
+                                     {"events", outcome.totals.events},
+                                     {"lost", outcome.totals.lost},
+                                     {"bytes", outcome.totals.bytes},
+                                     {"seconds", outcome.totals.seconds},
+                                     {"processes", outcome.processes}};
+    object["command_status"] =
+        outcome.child && outcome.child->signal == 0 ? nlohmann::ordered_json(outcome.child->exit_status) : nullptr;
+    object["command_signal"] =
+        outcome.child && outcome.child->signal != 0 ? nlohmann::ordered_json(outcome.child->signal) : nullptr;
     DMPROF_TRY(write_out(report::dump(object) + "\n"));
     return ExitStatus::done;
   }
   std::vector<MetricValue> shown;
   for (const MetricValue& value : evaluation->values) {
-    if (value.ok() && std::find(summary_metrics.begin(), summary_metrics.end(), value.name) != summary_metrics.end()) shown.push_back(value);
+    if (value.ok() && std::find(summary_metrics.begin(), summary_metrics.end(), value.name) != summary_metrics.end())
+      shown.push_back(value);
   }
   const report::Style style(wants_colour(stderr));
   std::string ending = outcome.text;
-  if (outcome.child && (outcome.child->signal != 0 || outcome.child->exit_status != 0)) ending += fmt::format(" with {}", outcome.child->text());
-  fmt::print(stderr, "{}: {} in {:.1f} s, {}, {} ({})\n{}next: dmprof diagnose {}\n", style.bold(file), report::quantity(static_cast<double>(outcome.totals.events), "events"),
-             outcome.totals.seconds, losses_text(outcome), report::bytes(outcome.totals.bytes), ending, report::metrics_text(shown, false, style),
-             capture::shell_quoted({file}));
+  if (outcome.child && (outcome.child->signal != 0 || outcome.child->exit_status != 0))
+    ending += fmt::format(" with {}", outcome.child->text());
+  fmt::print(stderr, "{}: {} in {:.1f} s, {}, {} ({})\n{}next: dmprof diagnose {}\n", style.bold(file),
+             report::quantity(static_cast<double>(outcome.totals.events), "events"), outcome.totals.seconds,
+             losses_text(outcome), report::bytes(outcome.totals.bytes), ending,
+             report::metrics_text(shown, false, style), capture::shell_quoted({file}));
   return ExitStatus::done;
 }
 

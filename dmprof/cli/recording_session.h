@@ -18,8 +18,8 @@ namespace dmprof::cli {
 
 struct SessionRequest {
   std::filesystem::path output;
-  std::vector<std::string> command;          // to start; or else
-  std::vector<std::int64_t> pids;            // to attach to
+  std::vector<std::string> command;  // to start; or else
+  std::vector<std::int64_t> pids;    // to attach to
   std::optional<std::chrono::nanoseconds> duration;
   std::chrono::milliseconds commit_every{200};
 };

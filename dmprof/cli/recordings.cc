@@ -24,7 +24,8 @@ constexpr std::string_view sqlite_magic{"SQLite format 3\0", 16};
 std::string file_stem_of(const std::string& command) {
   std::string stem;
   for (const char c : fs::path(command).filename().string()) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
+    const bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
     if (stem.size() < 40) stem += plain ? c : '_';
   }
   return stem.empty() ? "recording" : stem;
@@ -48,7 +49,8 @@ Result<fs::path> data_directory() {
   if (xdg != nullptr && xdg[0] == '/') return fs::path(xdg) / "dmprof";
   const char* home = std::getenv("HOME");
   if (home != nullptr && home[0] == '/') return fs::path(home) / ".local/share/dmprof";
-  return fail(ErrorKind::environment, "no place for recordings: set HOME or XDG_DATA_HOME to an absolute path, or name a file with -o");
+  return fail(ErrorKind::environment,
+              "no place for recordings: set HOME or XDG_DATA_HOME to an absolute path, or name a file with -o");
 }
 
 Status make_data_directory() {
@@ -73,7 +75,8 @@ Result<fs::path> newest_recording(const fs::path& directory) {
     }
   }
   if (newest.empty()) {
-    return fail(ErrorKind::cannot_answer, fmt::format("no recording in {}; make one with dmprof run -- CMD, or name a file", directory.string()));
+    return fail(ErrorKind::cannot_answer,
+                fmt::format("no recording in {}; make one with dmprof run -- CMD, or name a file", directory.string()));
   }
   return newest;
 }
@@ -95,7 +98,8 @@ Result<fs::path> new_recording_path(const std::string& command) {
     std::error_code error;
     if (!fs::exists(path, error)) return path;
   }
-  return fail(ErrorKind::environment, fmt::format("too many recordings named {} in {}; name a file with -o", stem, directory->string()));
+  return fail(ErrorKind::environment,
+              fmt::format("too many recordings named {} in {}; name a file with -o", stem, directory->string()));
 }
 
 Status check_output(const fs::path& output) {
@@ -106,24 +110,29 @@ Status check_output(const fs::path& output) {
   }
   const fs::path folder = output.has_parent_path() ? output.parent_path() : fs::path(".");
   if (!fs::is_directory(folder, error)) {
-    return fail(ErrorKind::environment, fmt::format("cannot write {}: there is no directory {}; create it first", name, folder.string()));
+    return fail(ErrorKind::environment,
+                fmt::format("cannot write {}: there is no directory {}; create it first", name, folder.string()));
   }
   if (!fs::exists(output, error)) {
     if (::access(folder.c_str(), W_OK | X_OK) == 0) return {};
-    return fail(ErrorKind::environment, fmt::format("cannot write {}: {}; choose another place with -o", name, std::strerror(errno)));
+    return fail(ErrorKind::environment,
+                fmt::format("cannot write {}: {}; choose another place with -o", name, std::strerror(errno)));
   }
   if (!fs::is_regular_file(output, error)) {
-    return fail(ErrorKind::environment, fmt::format("cannot write {}: it is not a regular file; choose another name with -o", name));
+    return fail(ErrorKind::environment,
+                fmt::format("cannot write {}: it is not a regular file; choose another name with -o", name));
   }
   if (::access(output.c_str(), W_OK) != 0) {
-    return fail(ErrorKind::environment, fmt::format("cannot write {}: {}; choose another name with -o", name, std::strerror(errno)));
+    return fail(ErrorKind::environment,
+                fmt::format("cannot write {}: {}; choose another name with -o", name, std::strerror(errno)));
   }
   std::array<char, 16> head{};
   std::ifstream file(output, std::ios::binary);
   file.read(head.data(), head.size());
   const bool empty = file.gcount() == 0;
   if (!empty && std::string_view(head.data(), static_cast<std::size_t>(file.gcount())) != sqlite_magic) {
-    return fail(ErrorKind::environment, fmt::format("{} is there and is no recording, so it is kept; choose another name with -o", name));
+    return fail(ErrorKind::environment,
+                fmt::format("{} is there and is no recording, so it is kept; choose another name with -o", name));
   }
   return {};
 }

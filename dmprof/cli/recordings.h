@@ -8,7 +8,8 @@
 
 namespace dmprof::cli {
 
-// $XDG_DATA_HOME/dmprof when that is an absolute path, else ~/.local/share/dmprof. Not created. Error: neither is known.
+// $XDG_DATA_HOME/dmprof when that is an absolute path, else ~/.local/share/dmprof. Not created. Error: neither is
+// known.
 Result<std::filesystem::path> data_directory();
 
 // Creates it (mode 0700) when it is not there.
@@ -20,7 +21,8 @@ Result<std::filesystem::path> newest_recording(const std::filesystem::path& dire
 // `named` when it is not empty, else the newest recording of the data directory.
 Result<std::filesystem::path> recording_or_newest(const std::string& named);
 
-// A free name for a new recording of `command` in the data directory, which is created (mode 0700): UTC time, program name.
+// A free name for a new recording of `command` in the data directory, which is created (mode 0700): UTC time, program
+// name.
 Result<std::filesystem::path> new_recording_path(const std::string& command);
 
 // Checks early, before a command was started, that `output` can be written: its folder exists and is writable, it is no

@@ -1,4 +1,5 @@
-// The flags and arguments of one command, declared without the parser's own header: only syntax.cc and arguments.cc know it.
+// The flags and arguments of one command, declared without the parser's own header: only syntax.cc and arguments.cc
+// know it.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +24,16 @@ class Syntax {
   void flag(const std::string& names, bool& value, const std::string& help) const;
   void text(const std::string& names, std::string& value, const std::string& type, const std::string& help) const;
   void number(const std::string& names, double& value, const std::string& type, const std::string& help) const;
-  void count(const std::string& names, std::uint32_t& value, std::uint32_t most, const std::string& type, const std::string& help) const;
+  void count(const std::string& names, std::uint32_t& value, std::uint32_t most, const std::string& type,
+             const std::string& help) const;
   // May be given several times, one value each.
-  void texts(const std::string& names, std::vector<std::string>& values, const std::string& type, const std::string& help) const;
+  void texts(const std::string& names, std::vector<std::string>& values, const std::string& type,
+             const std::string& help) const;
   // Several positional arguments.
   void words(const std::string& name, std::vector<std::string>& values, const std::string& help) const;
   // Several numbers after one flag, or the flag several times.
-  void integers(const std::string& names, std::vector<std::int64_t>& values, const std::string& type, const std::string& help) const;
+  void integers(const std::string& names, std::vector<std::int64_t>& values, const std::string& type,
+                const std::string& help) const;
 
   bool typed() const;  // after parsing: was this command on the command line
   CLI::App& app() const { return *app_; }

@@ -45,7 +45,8 @@ Result<TimeNs> parse_duration(std::string_view text) {
   const std::string_view unit = trimmed(text.substr(static_cast<std::size_t>(end - text.data())));
   for (const Unit& one : units) {
     const double value = number * one.nanoseconds;
-    if (error == std::errc() && unit == one.name && std::isfinite(value) && value >= 1 && value <= longest) return static_cast<TimeNs>(value);
+    if (error == std::errc() && unit == one.name && std::isfinite(value) && value >= 1 && value <= longest)
+      return static_cast<TimeNs>(value);
   }
   return fail(ErrorKind::usage, fmt::format("\"{}\" is no duration; write one as 200ms, 1.5s or 800us", text));
 }
@@ -58,17 +59,20 @@ Result<Objectives> parse_objectives(std::string_view text) {
     const std::size_t equals = part.find('=');
     const std::string name(trimmed(part.substr(0, equals)));
     if (equals == std::string_view::npos) {
-      return fail(ErrorKind::usage, fmt::format("--slo: \"{}\" is no objective; write it as --slo ttft=200ms,itl=50ms", part));
+      return fail(ErrorKind::usage,
+                  fmt::format("--slo: \"{}\" is no objective; write it as --slo ttft=200ms,itl=50ms", part));
     }
     for (std::size_t i = 0; i < names.size(); ++i) {
       if (name != names[i]) continue;
-      if (*targets[i]) return fail(ErrorKind::usage, fmt::format("--slo: {} is given twice; give each objective once", name));
+      if (*targets[i])
+        return fail(ErrorKind::usage, fmt::format("--slo: {} is given twice; give each objective once", name));
       auto value = parse_duration(trimmed(part.substr(equals + 1)));
       if (!value) return fail(ErrorKind::usage, "--slo: " + value.error().message);
       *targets[i] = *value;
       return {};
     }
-    return fail(ErrorKind::usage, fmt::format("--slo: no objective {}{}; there are ttft, itl, tpot and e2e", name, did_you_mean(name, names)));
+    return fail(ErrorKind::usage, fmt::format("--slo: no objective {}{}; there are ttft, itl, tpot and e2e", name,
+                                              did_you_mean(name, names)));
   });
   if (!parsed) return tl::unexpected(parsed.error());
   return objectives;
@@ -79,14 +83,17 @@ Result<std::optional<By>> parse_breakdown(const std::string& text) {
   if (const auto by = parse_by(text)) return by;
   std::vector<std::string> names;
   for (const By by : all_breakdowns) names.emplace_back(to_text(by));
-  return fail(ErrorKind::usage, fmt::format("--by: there is no breakdown {}{}; there are {}", text, did_you_mean(text, names), fmt::join(names, ", ")));
+  return fail(ErrorKind::usage, fmt::format("--by: there is no breakdown {}{}; there are {}", text,
+                                            did_you_mean(text, names), fmt::join(names, ", ")));
 }
 
 Result<std::vector<std::string>> split_names(const std::vector<std::string>& texts) {
   std::vector<std::string> names;
   for (const std::string& text : texts) {
     DMPROF_TRY(for_each_part(text, [&](std::string_view part) -> Status {
-      if (part.empty()) return fail(ErrorKind::usage, fmt::format("--metric: an empty name in \"{}\"; dmprof metrics lists the names", text));
+      if (part.empty())
+        return fail(ErrorKind::usage,
+                    fmt::format("--metric: an empty name in \"{}\"; dmprof metrics lists the names", text));
       names.emplace_back(part);
       return {};
     }));

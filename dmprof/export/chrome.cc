@@ -32,7 +32,8 @@ class ChromeWriter : public TimelineWriter {
 
   void process(std::uint32_t id, const Process& process) override {
     pids_[id] = process.pid > 0 ? process.pid : id;
-    send(fmt::format(R"("ph":"M","pid":{},"tid":0,"name":"process_name","args":{{"name":{}}})", pids_[id], json_string(process.name)));
+    send(fmt::format(R"("ph":"M","pid":{},"tid":0,"name":"process_name","args":{{"name":{}}})", pids_[id],
+                     json_string(process.name)));
   }
 
   void lane(std::uint32_t id, std::uint32_t process, std::int64_t thread, std::string_view name) override {
@@ -41,30 +42,36 @@ class ChromeWriter : public TimelineWriter {
     Place& place = lanes_[id];
     place.pid = pids_.contains(process) ? pids_[process] : 0;
     place.tid = thread > 0 ? thread : above_every_thread + id;
-    send(fmt::format(R"("ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":{}}})", place.pid, place.tid, json_string(name)));
-    send(fmt::format(R"("ph":"M","pid":{},"tid":{},"name":"thread_sort_index","args":{{"sort_index":{}}})", place.pid, place.tid, id));
+    send(fmt::format(R"("ph":"M","pid":{},"tid":{},"name":"thread_name","args":{{"name":{}}})", place.pid, place.tid,
+                     json_string(name)));
+    send(fmt::format(R"("ph":"M","pid":{},"tid":{},"name":"thread_sort_index","args":{{"sort_index":{}}})", place.pid,
+                     place.tid, id));
   }
 
   void counter_lane(std::uint32_t id, std::uint32_t process, std::string_view name) override {
     lanes_[id] = {pids_.contains(process) ? pids_[process] : 0, 0, std::string(name)};
   }
 
-  void span(std::uint32_t lane, TimeNs start, TimeNs duration, std::string_view name, std::string_view category, std::span<const Argument> arguments) override {
+  void span(std::uint32_t lane, TimeNs start, TimeNs duration, std::string_view name, std::string_view category,
+            std::span<const Argument> arguments) override {
     const Place& place = lanes_[lane];
-    send(fmt::format(R"("ph":"X","pid":{},"tid":{},"ts":{},"dur":{},"name":{},"cat":{},"args":{})", place.pid, place.tid, microseconds(start),
-                     microseconds(duration), json_string(name), json_string(category), arguments_json(arguments)));
+    send(fmt::format(R"("ph":"X","pid":{},"tid":{},"ts":{},"dur":{},"name":{},"cat":{},"args":{})", place.pid,
+                     place.tid, microseconds(start), microseconds(duration), json_string(name), json_string(category),
+                     arguments_json(arguments)));
   }
 
-  void instant(std::uint32_t lane, TimeNs time, std::string_view name, std::string_view category, std::span<const Argument> arguments) override {
+  void instant(std::uint32_t lane, TimeNs time, std::string_view name, std::string_view category,
+               std::span<const Argument> arguments) override {
     const Place& place = lanes_[lane];
-    send(fmt::format(R"("ph":"i","s":"t","pid":{},"tid":{},"ts":{},"name":{},"cat":{},"args":{})", place.pid, place.tid, microseconds(time), json_string(name),
-                     json_string(category), arguments_json(arguments)));
+    send(fmt::format(R"("ph":"i","s":"t","pid":{},"tid":{},"ts":{},"name":{},"cat":{},"args":{})", place.pid, place.tid,
+                     microseconds(time), json_string(name), json_string(category), arguments_json(arguments)));
   }
 
   void counter(std::uint32_t lane, TimeNs time, double value) override {
     if (!std::isfinite(value)) return;  // JSON has no word for it
     const Place& place = lanes_[lane];
-    send(fmt::format(R"("ph":"C","pid":{},"tid":0,"ts":{},"name":{},"args":{{"value":{}}})", place.pid, microseconds(time), json_string(place.counter), value));
+    send(fmt::format(R"("ph":"C","pid":{},"tid":0,"ts":{},"name":{},"args":{{"value":{}}})", place.pid,
+                     microseconds(time), json_string(place.counter), value));
   }
 
   void lane_done(std::uint32_t) override {}

@@ -32,7 +32,8 @@ std::string cell(std::string_view text) {
 
 std::string_view column_text(sqlite3_stmt* row, int column) {
   const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(row, column));
-  return text == nullptr ? std::string_view() : std::string_view(text, static_cast<std::size_t>(sqlite3_column_bytes(row, column)));
+  return text == nullptr ? std::string_view()
+                         : std::string_view(text, static_cast<std::size_t>(sqlite3_column_bytes(row, column)));
 }
 
 }  // namespace
@@ -40,7 +41,9 @@ std::string_view column_text(sqlite3_stmt* row, int column) {
 std::vector<std::string> csv_tables() {
   std::vector<std::string> tables;
   for_each_event_type([&]<class E>() { tables.emplace_back(Describe<E>::table); });
-  for (const char* plain : {"process", "clock", "clock_sync", "track", "capacity", "knob", "environment", "loss", "emitted", "metric", "finding"}) tables.emplace_back(plain);
+  for (const char* plain : {"process", "clock", "clock_sync", "track", "capacity", "knob", "environment", "loss",
+                            "emitted", "metric", "finding"})
+    tables.emplace_back(plain);
   return tables;
 }
 
@@ -53,8 +56,10 @@ Status write_csv(const std::string& recording, const std::string& table, Output&
   if (!opened) return tl::unexpected(opened.error());
   const std::unique_ptr<sqlite3, CloseDatabase> database(*opened);
   sqlite3_stmt* prepared = nullptr;
-  if (sqlite3_prepare_v2(database.get(), fmt::format("SELECT * FROM \"{}\"", table).c_str(), -1, &prepared, nullptr) != SQLITE_OK) {
-    return fail(ErrorKind::bad_input, fmt::format("{}: table {} cannot be read: {}", recording, table, sqlite3_errmsg(database.get())));
+  if (sqlite3_prepare_v2(database.get(), fmt::format("SELECT * FROM \"{}\"", table).c_str(), -1, &prepared, nullptr) !=
+      SQLITE_OK) {
+    return fail(ErrorKind::bad_input,
+                fmt::format("{}: table {} cannot be read: {}", recording, table, sqlite3_errmsg(database.get())));
   }
   const std::unique_ptr<sqlite3_stmt, Finalize> statement(prepared);
   const int columns = sqlite3_column_count(statement.get());
@@ -72,7 +77,8 @@ Status write_csv(const std::string& recording, const std::string& table, Output&
     output.write(line);
   }
   if (stepped == SQLITE_DONE || output.failed()) return {};
-  return fail(ErrorKind::bad_input, fmt::format("{}: table {} is damaged: {}", recording, table, sqlite3_errmsg(database.get())));
+  return fail(ErrorKind::bad_input,
+              fmt::format("{}: table {} is damaged: {}", recording, table, sqlite3_errmsg(database.get())));
 }
 
 }  // namespace dmprof::exporting

@@ -1,4 +1,5 @@
-// The tables of a recording as comma-separated values (RFC 4180): event tables with names resolved, and the plain tables.
+// The tables of a recording as comma-separated values (RFC 4180): event tables with names resolved, and the plain
+// tables.
 #pragma once
 
 #include <string>

@@ -11,8 +11,8 @@ namespace dmprof::exporting {
 
 class Lanes {
  public:
-  // Lane (from 0) for the span [start, end). Call with ascending start, longer spans first among equal starts. Nothing when
-  // more lanes than a viewer could show would be needed.
+  // Lane (from 0) for the span [start, end). Call with ascending start, longer spans first among equal starts. Nothing
+  // when more lanes than a viewer could show would be needed.
   std::optional<std::size_t> place(TimeNs start, TimeNs end);
   std::size_t count() const { return open_.size(); }
 

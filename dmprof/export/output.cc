@@ -18,12 +18,15 @@ Result<std::unique_ptr<Output>> Output::open(const std::string& path) {
   }
   struct stat status {};
   const bool there = ::stat(path.c_str(), &status) == 0;
-  if (there && S_ISDIR(status.st_mode)) return fail(ErrorKind::environment, fmt::format("cannot write {}: it is a directory; name a file in it", path));
+  if (there && S_ISDIR(status.st_mode))
+    return fail(ErrorKind::environment, fmt::format("cannot write {}: it is a directory; name a file in it", path));
   // Devices and pipes are written in place: renaming would replace them by a file.
   const bool in_place = there && !S_ISREG(status.st_mode);
   output->temporary_ = in_place ? "" : fmt::format("{}.{}.tmp", path, ::getpid());
   output->file_ = std::fopen(in_place ? path.c_str() : output->temporary_.c_str(), "wb");
-  if (output->file_ == nullptr) return fail(ErrorKind::environment, fmt::format("cannot write {}: {}; choose another place with -o", path, std::strerror(errno)));
+  if (output->file_ == nullptr)
+    return fail(ErrorKind::environment,
+                fmt::format("cannot write {}: {}; choose another place with -o", path, std::strerror(errno)));
   return output;
 }
 
@@ -47,7 +50,8 @@ Status Output::close() {
   if (error_ == 0 && !temporary_.empty() && ::rename(temporary_.c_str(), path_.c_str()) != 0) error_ = errno;
   if (error_ == 0) return {};
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
-  return fail(ErrorKind::environment, fmt::format("cannot write {}: {}; nothing was left behind", path_ == "-" ? "standard output" : path_, std::strerror(error_)));
+  return fail(ErrorKind::environment, fmt::format("cannot write {}: {}; nothing was left behind",
+                                                  path_ == "-" ? "standard output" : path_, std::strerror(error_)));
 }
 
 }  // namespace dmprof::exporting

@@ -17,7 +17,8 @@ namespace trace {
 constexpr std::uint32_t packet = 1;
 }
 namespace packet {
-constexpr std::uint32_t timestamp = 8, sequence_id = 10, track_event = 11, interned_data = 12, sequence_flags = 13, track_descriptor = 60;
+constexpr std::uint32_t timestamp = 8, sequence_id = 10, track_event = 11, interned_data = 12, sequence_flags = 13,
+                        track_descriptor = 60;
 constexpr std::uint64_t state_cleared = 1, needs_state = 2;
 }  // namespace packet
 namespace descriptor {
@@ -102,13 +103,15 @@ class PerfettoWriter : public TimelineWriter {
     send_descriptor(track);
   }
 
-  void span(std::uint32_t lane, TimeNs start, TimeNs duration, std::string_view name, std::string_view category, std::span<const Argument> arguments) override {
+  void span(std::uint32_t lane, TimeNs start, TimeNs duration, std::string_view name, std::string_view category,
+            std::span<const Argument> arguments) override {
     close_until(lane, start);
     send_event(lane, start, event::slice_begin, name, category, arguments);
     open_[lane].push_back(start + duration);
   }
 
-  void instant(std::uint32_t lane, TimeNs time, std::string_view name, std::string_view category, std::span<const Argument> arguments) override {
+  void instant(std::uint32_t lane, TimeNs time, std::string_view name, std::string_view category,
+               std::span<const Argument> arguments) override {
     send_event(lane, time, event::instant, name, category, arguments);
   }
 
@@ -137,7 +140,8 @@ class PerfettoWriter : public TimelineWriter {
     }
   }
 
-  void send_event(std::uint32_t lane, TimeNs time, std::uint64_t type, std::string_view name, std::string_view category, std::span<const Argument> arguments) {
+  void send_event(std::uint32_t lane, TimeNs time, std::uint64_t type, std::string_view name, std::string_view category,
+                  std::span<const Argument> arguments) {
     ProtoMessage fresh;
     ProtoMessage inner;
     inner.varint(event::category_iid, categories_.id(category, fresh));

@@ -1,4 +1,5 @@
-// The few parts of the protocol-buffer wire format that a trace needs: varints, fixed 64-bit values, bytes, nested messages.
+// The few parts of the protocol-buffer wire format that a trace needs: varints, fixed 64-bit values, bytes, nested
+// messages.
 #pragma once
 
 #include <bit>

@@ -33,30 +33,29 @@ SpanText SpanOf<Instant>::describe(const Instant& event, const Names& names) {
 SpanText SpanOf<Step>::describe(const Step& event, const Names&) {
   SpanText text;
   text.name = label(event.phase);
-  text.arguments = {number("step", event.step),
-                    number("batch", event.batch),
-                    number("waiting", event.waiting),
-                    number("target_tokens", event.target_tokens),
-                    {"draft_ns", event.draft_time, {}},
-                    {"verify_ns", event.verify_time, {}},
-                    {"accept_ns", event.accept_time, {}},
-                    number("parameter_bytes", event.parameter_bytes),
-                    number("kv_bytes", event.kv_bytes),
-                    number("flops", event.flops)};
+  text.arguments = {number("step", event.step),           number("batch", event.batch),
+                    number("waiting", event.waiting),     number("target_tokens", event.target_tokens),
+                    {"draft_ns", event.draft_time, {}},   {"verify_ns", event.verify_time, {}},
+                    {"accept_ns", event.accept_time, {}}, number("parameter_bytes", event.parameter_bytes),
+                    number("kv_bytes", event.kv_bytes),   number("flops", event.flops)};
   return text;
 }
 
 SpanText SpanOf<Kernel>::describe(const Kernel& event, const Names& names) {
   SpanText text;
   text.name = names.name(event.name);
-  text.arguments = {number("flops", event.flops), number("bytes", event.bytes), {"stall_ns", event.stall, {}}, number("step", event.step)};
+  text.arguments = {number("flops", event.flops),
+                    number("bytes", event.bytes),
+                    {"stall_ns", event.stall, {}},
+                    number("step", event.step)};
   return text;
 }
 
 SpanText SpanOf<Transfer>::describe(const Transfer& event, const Names& names) {
   SpanText text;
   text.name.append(names.tier(event.from)).append(" to ").append(names.tier(event.to));
-  text.arguments = {number("bytes", event.bytes), number("useful_bytes", event.useful_bytes), number("block", event.block), number("queue_depth", event.queue_depth)};
+  text.arguments = {number("bytes", event.bytes), number("useful_bytes", event.useful_bytes),
+                    number("block", event.block), number("queue_depth", event.queue_depth)};
   return text;
 }
 
@@ -64,23 +63,27 @@ SpanText SpanOf<BlockAccess>::describe(const BlockAccess& event, const Names& na
   SpanText text;
   text.name = label(event.outcome);
   text.instant = event.wait <= 0;
-  text.arguments = {number("block", event.block),       word("tier", names.tier(event.tier)),       word("origin", label(event.origin)),
-                    word("prediction", label(event.prediction)), number("bytes", event.bytes), number("step", event.step)};
+  text.arguments = {number("block", event.block),        word("tier", names.tier(event.tier)),
+                    word("origin", label(event.origin)), word("prediction", label(event.prediction)),
+                    number("bytes", event.bytes),        number("step", event.step)};
   return text;
 }
 
 SpanText SpanOf<SpeculationStep>::describe(const SpeculationStep& event, const Names&) {
   SpanText text;
   text.name = "accepted " + std::to_string(event.accepted) + " of " + std::to_string(event.verified);
-  text.arguments = {number("request", event.request), number("step", event.step),       number("position", event.position),     number("drafted", event.drafted),
-                    number("emitted", event.emitted), word("draft", label(event.draft_type)), word("cut", label(event.cut))};
+  text.arguments = {number("request", event.request),   number("step", event.step),
+                    number("position", event.position), number("drafted", event.drafted),
+                    number("emitted", event.emitted),   word("draft", label(event.draft_type)),
+                    word("cut", label(event.cut))};
   return text;
 }
 
 SpanText SpanOf<Prefetch>::describe(const Prefetch& event, const Names& names) {
   SpanText text;
   text.name = label(event.point);
-  text.arguments = {number("block", event.block), word("tier", names.tier(event.tier)), number("bytes", event.bytes), number("step", event.step)};
+  text.arguments = {number("block", event.block), word("tier", names.tier(event.tier)), number("bytes", event.bytes),
+                    number("step", event.step)};
   if (event.victim != 0) text.arguments.push_back(number("victim", event.victim - 1));
   return text;
 }
@@ -105,8 +108,12 @@ std::vector<RequestSpan> request_spans(const std::vector<RequestEvent>& events) 
       case RequestPoint::schedule:
         if (!life.schedule) life.schedule = event.time;  // again after a preemption
         break;
-      case RequestPoint::first_token: life.first_token = event.time; break;
-      case RequestPoint::preempt: ++life.preemptions; break;
+      case RequestPoint::first_token:
+        life.first_token = event.time;
+        break;
+      case RequestPoint::preempt:
+        ++life.preemptions;
+        break;
       case RequestPoint::end:
       case RequestPoint::fail:
         life.end = event.time;
@@ -121,7 +128,8 @@ std::vector<RequestSpan> request_spans(const std::vector<RequestEvent>& events) 
     span.start = life.first;
     span.end = std::max(life.first, life.last);
     span.name = "request " + std::to_string(key.second);
-    span.arguments = {number("request", key.second), number("prompt_tokens", life.prompt), number("output_tokens", life.output), number("preemptions", life.preemptions)};
+    span.arguments = {number("request", key.second), number("prompt_tokens", life.prompt),
+                      number("output_tokens", life.output), number("preemptions", life.preemptions)};
     const auto part = [&](std::string_view name, const std::optional<TimeNs>& from, const std::optional<TimeNs>& to) {
       if (from && to && *from <= *to) span.parts.push_back({name, *from, *to});
     };
@@ -130,8 +138,9 @@ std::vector<RequestSpan> request_spans(const std::vector<RequestEvent>& events) 
     part("decode", life.first_token, life.end);
     spans.push_back(std::move(span));
   }
-  std::stable_sort(spans.begin(), spans.end(),
-                   [](const RequestSpan& a, const RequestSpan& b) { return std::tuple(a.track, a.start, -a.end) < std::tuple(b.track, b.start, -b.end); });
+  std::stable_sort(spans.begin(), spans.end(), [](const RequestSpan& a, const RequestSpan& b) {
+    return std::tuple(a.track, a.start, -a.end) < std::tuple(b.track, b.start, -b.end);
+  });
   return spans;
 }
 

@@ -60,7 +60,8 @@ struct RequestSpan {
   std::vector<Part> parts;
 };
 
-// From events in time order; sorted by track, start and descending end. A request without an end reaches to its last point.
+// From events in time order; sorted by track, start and descending end. A request without an end reaches to its last
+// point.
 std::vector<RequestSpan> request_spans(const std::vector<RequestEvent>& events);
 
 }  // namespace dmprof::exporting

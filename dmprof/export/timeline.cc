@@ -37,7 +37,8 @@ class Walker {
   }
 
  private:
-  using LaneKey = std::tuple<TrackId, std::string, std::size_t>;  // track, group ("" = the thread itself), lane within the group
+  using LaneKey =
+      std::tuple<TrackId, std::string, std::size_t>;  // track, group ("" = the thread itself), lane within the group
 
   Status load_tables() {
     auto processes = reader_.processes();
@@ -67,8 +68,10 @@ class Walker {
     auto bounds = reader_.time_bounds();
     if (!bounds) return tl::unexpected(bounds.error());
     if (bounds->empty()) return {};
-    const bool any_virtual = std::any_of(clocks_.begin(), clocks_.end(), [&](const auto& clock) { return is_virtual(clock.first); });
-    const bool any_real = std::any_of(clocks_.begin(), clocks_.end(), [&](const auto& clock) { return !is_virtual(clock.first); });
+    const bool any_virtual =
+        std::any_of(clocks_.begin(), clocks_.end(), [&](const auto& clock) { return is_virtual(clock.first); });
+    const bool any_real =
+        std::any_of(clocks_.begin(), clocks_.end(), [&](const auto& clock) { return !is_virtual(clock.first); });
     if (any_virtual && any_real) DMPROF_TRY(align_virtual_clocks());
     TimeNs first = bounds->begin;
     for (const auto& [clock, offset] : offsets_) first = std::min(first, first_by_clock_[clock] + offset);
@@ -149,7 +152,8 @@ class Walker {
       const auto place = text.instant ? std::nullopt : lanes.place(begin_of(event), end_of(event));
       const TimeNs start = time(event.track, begin_of(event));
       if (place) {
-        writer_.span(lane(event.track, group, *place), start, end_of(event) - begin_of(event), text.name, SpanOf<E>::category, text.arguments);
+        writer_.span(lane(event.track, group, *place), start, end_of(event) - begin_of(event), text.name,
+                     SpanOf<E>::category, text.arguments);
       } else {
         writer_.instant(lane(event.track, group, 0), start, text.name, SpanOf<E>::category, text.arguments);
       }
@@ -171,7 +175,8 @@ class Walker {
     const std::string group(SpanOf<E>::group);
     return reader_.for_each<E>({}, [&](const E& event) {
       const SpanText text = SpanOf<E>::describe(event, names);
-      writer_.instant(lane(event.track, group, 0), time(event.track, begin_of(event)), text.name, SpanOf<E>::category, text.arguments);
+      writer_.instant(lane(event.track, group, 0), time(event.track, begin_of(event)), text.name, SpanOf<E>::category,
+                      text.arguments);
     });
   }
 
@@ -187,7 +192,8 @@ class Walker {
         if (!place) continue;  // more requests at once than a viewer has room for: their steps are still drawn
         const std::uint32_t id = lane(track, "requests", *place);
         writer_.span(id, time(track, span.start), span.end - span.start, span.name, "request", span.arguments);
-        for (const RequestSpan::Part& part : span.parts) writer_.span(id, time(track, part.start), part.end - part.start, part.name, "request", {});
+        for (const RequestSpan::Part& part : span.parts)
+          writer_.span(id, time(track, part.start), part.end - part.start, part.name, "request", {});
       }
       finish(track, "requests", lanes);
     }

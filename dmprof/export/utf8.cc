@@ -17,7 +17,9 @@ std::size_t character_length(std::string_view text) {
     if ((at(i) & 0xc0) != 0x80) return 0;
   }
   // Too long encodings, surrogates, and what lies beyond the last character.
-  if ((lead == 0xe0 && at(1) < 0xa0) || (lead == 0xed && at(1) >= 0xa0) || (lead == 0xf0 && at(1) < 0x90) || (lead == 0xf4 && at(1) >= 0x90)) return 0;
+  if ((lead == 0xe0 && at(1) < 0xa0) || (lead == 0xed && at(1) >= 0xa0) || (lead == 0xf0 && at(1) < 0x90) ||
+      (lead == 0xf4 && at(1) >= 0x90))
+    return 0;
   return length;
 }
 

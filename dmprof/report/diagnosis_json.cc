@@ -24,7 +24,9 @@ Json fix_json(const rules::SuggestedFix& fix) {
   object["recorded_engine"] = fix.recorded_engine;
   object["predicted_gain"] = nullptr;
   if (fix.predicted_gain) {
-    object["predicted_gain"] = {{"low", number(fix.predicted_gain->low)}, {"mid", number(fix.predicted_gain->mid)}, {"high", number(fix.predicted_gain->high)}};
+    object["predicted_gain"] = {{"low", number(fix.predicted_gain->low)},
+                                {"mid", number(fix.predicted_gain->mid)},
+                                {"high", number(fix.predicted_gain->high)}};
   }
   object["measured_gain"] = fix.measured_gain ? number(*fix.measured_gain) : Json(nullptr);
   return object;
@@ -38,7 +40,7 @@ Json to_json(const rules::Finding& finding) {
   object["title"] = finding.title.en;
   object["evidence"] = Json::object();
   for (const rules::Evidence& one : finding.evidence) {
-    object["evidence"][one.metric] = {{"value", number(one.value)}, {"unit", one.unit},     {"samples", one.samples},
+    object["evidence"][one.metric] = {{"value", number(one.value)},   {"unit", one.unit},     {"samples", one.samples},
                                       {"definition", one.definition}, {"window", one.window}, {"subject", one.subject}};
   }
   object["because"] = finding.because.en;
@@ -65,8 +67,10 @@ std::string diagnosis_json(std::string_view run, const rules::Diagnosis& diagnos
   for (const rules::Finding& finding : diagnosis.findings) object["findings"].push_back(to_json(finding));
   object["instrument"] = Json::array();
   for (const rules::InstrumentNote& note : diagnosis.instrument) {
-    object["instrument"].push_back(
-        {{"check", note.check}, {"severity", rules::to_text(note.severity)}, {"message", note.message}, {"withheld", note.withheld}});
+    object["instrument"].push_back({{"check", note.check},
+                                    {"severity", rules::to_text(note.severity)},
+                                    {"message", note.message},
+                                    {"withheld", note.withheld}});
   }
   object["cleared"] = Json::array();
   for (const rules::Cleared& cleared : diagnosis.cleared) {

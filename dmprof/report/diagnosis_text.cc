@@ -15,7 +15,8 @@ namespace {
 constexpr int bar_width = 40;
 
 std::string budget_text(const rules::Diagnosis& diagnosis, const Style& style) {
-  if (diagnosis.budget.empty()) return fmt::format("{} unavailable: {}\n", style.bold("Time budget"), printable(diagnosis.budget_reason));
+  if (diagnosis.budget.empty())
+    return fmt::format("{} unavailable: {}\n", style.bold("Time budget"), printable(diagnosis.budget_reason));
   std::vector<double> shares;
   std::size_t widest = 0;
   for (const rules::BudgetPart& part : diagnosis.budget) {
@@ -28,10 +29,11 @@ std::string budget_text(const rules::Diagnosis& diagnosis, const Style& style) {
   text += '\n';
   for (std::size_t i = 0; i < diagnosis.budget.size(); ++i) {
     const rules::BudgetPart& part = diagnosis.budget[i];
-    const auto length = static_cast<std::size_t>(std::clamp(std::lround(part.share * bar_width), 0L, static_cast<long>(bar_width)));
+    const auto length =
+        static_cast<std::size_t>(std::clamp(std::lround(part.share * bar_width), 0L, static_cast<long>(bar_width)));
     const std::string bar = std::string(length, '#') + std::string(bar_width - length, '.');
-    text += fmt::format("  {}  {:>5}.{} %  {}{}\n", padded(printable(part.part), widest), tenths[i] / 10, tenths[i] % 10, bar,
-                        part.critical ? "  critical" : "");
+    text += fmt::format("  {}  {:>5}.{} %  {}{}\n", padded(printable(part.part), widest), tenths[i] / 10,
+                        tenths[i] % 10, bar, part.critical ? "  critical" : "");
   }
   const int sum = std::accumulate(tenths.begin(), tenths.end(), 0);
   return text + fmt::format("  {}  {:>5}.{} %\n", padded("sum", widest), sum / 10, sum % 10);
@@ -44,9 +46,11 @@ std::string coloured(rules::Severity severity, const Style& style) {
 }
 
 std::string fix_text(const rules::SuggestedFix& fix, const Style& style) {
-  std::string text = fmt::format("    fix: {} {} -> {}", printable(fix.knob), fix.from ? printable(*fix.from) : "(now unknown)", printable(fix.to));
+  std::string text = fmt::format("    fix: {} {} -> {}", printable(fix.knob),
+                                 fix.from ? printable(*fix.from) : "(now unknown)", printable(fix.to));
   if (fix.predicted_gain) {
-    text += fmt::format(", predicted {:.2f} x ({:.2f} to {:.2f})", fix.predicted_gain->mid, fix.predicted_gain->low, fix.predicted_gain->high);
+    text += fmt::format(", predicted {:.2f} x ({:.2f} to {:.2f})", fix.predicted_gain->mid, fix.predicted_gain->low,
+                        fix.predicted_gain->high);
   }
   if (fix.measured_gain) text += fmt::format(", measured {:.2f} x", *fix.measured_gain);
   text += '\n';
@@ -60,12 +64,13 @@ std::string fix_text(const rules::SuggestedFix& fix, const Style& style) {
 }
 
 std::string finding_text(const rules::Finding& finding, const Style& style) {
-  std::string text = fmt::format("  {} {} {} (confidence {})\n", coloured(finding.severity, style), style.bold(finding.rule), printable(finding.title.en),
-                                 printable(finding.confidence));
+  std::string text = fmt::format("  {} {} {} (confidence {})\n", coloured(finding.severity, style),
+                                 style.bold(finding.rule), printable(finding.title.en), printable(finding.confidence));
   text += fmt::format("    because {}\n", printable(finding.because.en));
   for (const rules::Evidence& one : finding.evidence) {
-    text += fmt::format("    {} = {} (n={}{}{})  {}\n", one.metric, quantity(one.value, one.unit), thousands(one.samples), one.window.empty() ? "" : ", ",
-                        printable(one.window), style.dim(printable(one.definition)));
+    text +=
+        fmt::format("    {} = {} (n={}{}{})  {}\n", one.metric, quantity(one.value, one.unit), thousands(one.samples),
+                    one.window.empty() ? "" : ", ", printable(one.window), style.dim(printable(one.definition)));
   }
   for (const std::string& check : finding.checks) text += fmt::format("    check: {}\n", printable(check));
   for (const rules::SuggestedFix& fix : finding.fixes) text += fix_text(fix, style);
@@ -85,7 +90,8 @@ std::vector<int> rounded_shares(const std::vector<double>& shares) {
     remainders.emplace_back(share - std::floor(share), i);
   }
   int missing = static_cast<int>(std::lround(sum)) - std::accumulate(tenths.begin(), tenths.end(), 0);
-  std::stable_sort(remainders.begin(), remainders.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::stable_sort(remainders.begin(), remainders.end(),
+                   [](const auto& a, const auto& b) { return a.first > b.first; });
   for (const auto& [remainder, index] : remainders) {
     if (missing-- <= 0) break;
     ++tenths[index];
@@ -99,18 +105,21 @@ std::string diagnosis_text(const rules::Diagnosis& diagnosis, const Style& style
     text += '\n' + style.bold("About the recording itself") + '\n';
     for (const rules::InstrumentNote& note : diagnosis.instrument) {
       text += fmt::format("  {} {}: {}\n", coloured(note.severity, style), note.check, printable(note.message));
-      if (!note.withheld.empty()) text += fmt::format("    withheld, since they rest on it: {}\n", fmt::join(note.withheld, ", "));
+      if (!note.withheld.empty())
+        text += fmt::format("    withheld, since they rest on it: {}\n", fmt::join(note.withheld, ", "));
     }
   }
   text += '\n' + style.bold(diagnosis.findings.empty() ? "No findings" : "Findings") + '\n';
   for (const rules::Finding& finding : diagnosis.findings) text += finding_text(finding, style);
   if (!diagnosis.cleared.empty()) {
     text += '\n' + style.bold("Examined, and not the problem") + '\n';
-    for (const rules::Cleared& cleared : diagnosis.cleared) text += fmt::format("  {} {}: {}\n", style.good("ok"), cleared.rule, printable(cleared.because));
+    for (const rules::Cleared& cleared : diagnosis.cleared)
+      text += fmt::format("  {} {}: {}\n", style.good("ok"), cleared.rule, printable(cleared.because));
   }
   if (!diagnosis.not_evaluated.empty()) {
     text += '\n' + style.bold("Could not be judged") + '\n';
-    for (const rules::NotEvaluated& rule : diagnosis.not_evaluated) text += fmt::format("  {}: {}\n", rule.rule, printable(rule.because));
+    for (const rules::NotEvaluated& rule : diagnosis.not_evaluated)
+      text += fmt::format("  {}: {}\n", rule.rule, printable(rule.because));
   }
   return text;
 }

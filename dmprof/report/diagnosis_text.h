@@ -1,5 +1,5 @@
-// A diagnosis for people: the limiting part first, shares that sum to 100 %, then findings, what is not the problem, and what
-// the instrument itself has to say.
+// A diagnosis for people: the limiting part first, shares that sum to 100 %, then findings, what is not the problem,
+// and what the instrument itself has to say.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ namespace dmprof::report {
 
 std::string diagnosis_text(const rules::Diagnosis& diagnosis, const Style& style);
 
-// Shares in tenths of a percent that sum to exactly the rounded sum of `shares`: largest remainders are rounded up, so that a
-// printed budget adds up.
+// Shares in tenths of a percent that sum to exactly the rounded sum of `shares`: largest remainders are rounded up, so
+// that a printed budget adds up.
 std::vector<int> rounded_shares(const std::vector<double>& shares);
 
 }  // namespace dmprof::report

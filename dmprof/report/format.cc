@@ -59,9 +59,9 @@ std::size_t decode_character(std::string_view text, char32_t& character) {
 }
 
 bool is_wide(char32_t c) {
-  return (c >= 0x1100 && c <= 0x115f) || (c >= 0x2e80 && c <= 0xa4cf) || (c >= 0xac00 && c <= 0xd7a3) || (c >= 0xf900 && c <= 0xfaff) ||
-         (c >= 0xfe30 && c <= 0xfe6f) || (c >= 0xff00 && c <= 0xff60) || (c >= 0xffe0 && c <= 0xffe6) || (c >= 0x1f300 && c <= 0x1faff) ||
-         (c >= 0x20000 && c <= 0x3fffd);
+  return (c >= 0x1100 && c <= 0x115f) || (c >= 0x2e80 && c <= 0xa4cf) || (c >= 0xac00 && c <= 0xd7a3) ||
+         (c >= 0xf900 && c <= 0xfaff) || (c >= 0xfe30 && c <= 0xfe6f) || (c >= 0xff00 && c <= 0xff60) ||
+         (c >= 0xffe0 && c <= 0xffe6) || (c >= 0x1f300 && c <= 0x1faff) || (c >= 0x20000 && c <= 0x3fffd);
 }
 
 }  // namespace
@@ -70,8 +70,10 @@ std::string quantity(double value, std::string_view unit) {
   if (!std::isfinite(value)) return "not a number";
   if (unit == "ns") return scaled(value, times, "");
   if (unit == "ratio") return percent(value);
-  if (unit == "B/s" || unit == "FLOP/s" || unit == "bytes" || unit == "B") return scaled(value, decimal, unit == "bytes" ? "B" : unit);
-  if (value == std::floor(value) && std::fabs(value) < 1e15) return fmt::format("{}{} {}", value < 0 ? "-" : "", thousands(static_cast<std::uint64_t>(std::fabs(value))), unit);
+  if (unit == "B/s" || unit == "FLOP/s" || unit == "bytes" || unit == "B")
+    return scaled(value, decimal, unit == "bytes" ? "B" : unit);
+  if (value == std::floor(value) && std::fabs(value) < 1e15)
+    return fmt::format("{}{} {}", value < 0 ? "-" : "", thousands(static_cast<std::uint64_t>(std::fabs(value))), unit);
   return fmt::format("{} {}", digits(value), unit);
 }
 

@@ -65,7 +65,8 @@ bool read_parts(Fields& fields, MetricValue& value) {
     const Json& one = (*parts)[i];
     if (!one.is_object()) return false;
     Fields part{one};
-    value.parts.push_back({part.text("name"), part.number("value"), part.count("samples"), one.value("critical", Json(false)) == Json(true)});
+    value.parts.push_back({part.text("name"), part.number("value"), part.count("samples"),
+                           one.value("critical", Json(false)) == Json(true)});
     if (!part.ok) return false;
   }
   const Json* beside = fields.array("beside");
@@ -99,7 +100,8 @@ Json to_json(const MetricValue& value) {
     object["p99"] = number_or_null(value.spread->p99);
     object["max"] = number_or_null(value.spread->max);
   }
-  if (value.interval) object["ci95"] = {{"low", number_or_null(value.interval->low)}, {"high", number_or_null(value.interval->high)}};
+  if (value.interval)
+    object["ci95"] = {{"low", number_or_null(value.interval->low)}, {"high", number_or_null(value.interval->high)}};
   for (const Part& part : value.parts) {
     Json one = {{"name", part.name}, {"value", number_or_null(part.value)}, {"samples", part.samples}};
     if (value.kind == MetricKind::shares) one["critical"] = part.critical;
@@ -136,9 +138,12 @@ bool read_breakdown(Fields& fields, MetricValue& value, int depth) {
 
 std::optional<MetricValue> from_json(const Json& object, int depth) {
   if (!object.is_object()) return std::nullopt;
-  const auto status = parse_word(object, "status", std::array{ValueStatus::ok, ValueStatus::unavailable, ValueStatus::invalid});
-  const auto kind = parse_word(object, "kind", std::array{MetricKind::scalar, MetricKind::distribution, MetricKind::array, MetricKind::shares});
-  const auto direction = parse_word(object, "direction", std::array{Direction::none, Direction::higher_is_better, Direction::lower_is_better});
+  const auto status =
+      parse_word(object, "status", std::array{ValueStatus::ok, ValueStatus::unavailable, ValueStatus::invalid});
+  const auto kind = parse_word(
+      object, "kind", std::array{MetricKind::scalar, MetricKind::distribution, MetricKind::array, MetricKind::shares});
+  const auto direction = parse_word(
+      object, "direction", std::array{Direction::none, Direction::higher_is_better, Direction::lower_is_better});
   if (!status || !kind || !direction) return std::nullopt;
   Fields fields{object};
   MetricValue value;
@@ -152,9 +157,11 @@ std::optional<MetricValue> from_json(const Json& object, int depth) {
   value.window = fields.text("window");
   value.subject = fields.text("subject");
   value.samples = fields.count("samples");
-  if (const auto found = object.find("value"); found != object.end() && !found->is_null()) value.value = fields.number("value");
+  if (const auto found = object.find("value"); found != object.end() && !found->is_null())
+    value.value = fields.number("value");
   if (object.contains("p50")) {
-    value.spread = Spread{fields.number("p50"), fields.number("p90"), fields.number("p95"), fields.number("p99"), fields.number("max")};
+    value.spread = Spread{fields.number("p50"), fields.number("p90"), fields.number("p95"), fields.number("p99"),
+                          fields.number("max")};
   }
   if (const auto found = object.find("ci95"); found != object.end()) {
     if (!found->is_object()) return std::nullopt;

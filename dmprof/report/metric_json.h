@@ -1,4 +1,5 @@
-// A metric value as the JSON of `dmprof --metric … --json`, which is also how it is stored in a recording (docs/cli.md).
+// A metric value as the JSON of `dmprof --metric … --json`, which is also how it is stored in a recording
+// (docs/cli.md).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

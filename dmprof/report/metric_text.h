@@ -10,7 +10,8 @@
 
 namespace dmprof::report {
 
-// A table of the values, then for each its definition, percentiles, parts and breakdown. `definitions` = false: the table only.
+// A table of the values, then for each its definition, percentiles, parts and breakdown. `definitions` = false: the
+// table only.
 std::string metrics_text(std::span<const MetricValue> values, bool definitions, const Style& style);
 
 // One line: "82.4 %", "P50 1.2 ms · P99 4.5 ms", "unavailable: …".

@@ -1,5 +1,5 @@
-// Small recordings whose every event is written here, and the metrics they must give, kept as text a person can check by hand.
-// A wanted change: run with UPDATE_GOLDEN=1 and read the difference.
+// Small recordings whose every event is written here, and the metrics they must give, kept as text a person can check
+// by hand. A wanted change: run with UPDATE_GOLDEN=1 and read the difference.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -34,11 +34,20 @@ class Golden : public ::testing::Test {
   void TearDown() override { fs::remove_all(folder_); }
   std::string path() const { return (folder_ / "golden.dmprof").string(); }
 
-  // Step `number` of one request takes 10 ms: 2 ms drafting `drafted` tokens, 7 ms verifying them, 1 ms accepting `accepted`.
+  // Step `number` of one request takes 10 ms: 2 ms drafting `drafted` tokens, 7 ms verifying them, 1 ms accepting
+  // `accepted`.
   void decode_step(std::uint64_t number, std::uint32_t drafted, std::uint32_t accepted) {
     constexpr TimeNs ms = 1'000'000;
     const TimeNs start = static_cast<TimeNs>(number) * 10 * ms;
-    events_.push_back(Step{.track = track_, .start = start, .duration = 10 * ms, .step = number, .batch = 1, .target_tokens = drafted + 1, .draft_time = 2 * ms, .verify_time = 7 * ms, .accept_time = 1 * ms});
+    events_.push_back(Step{.track = track_,
+                           .start = start,
+                           .duration = 10 * ms,
+                           .step = number,
+                           .batch = 1,
+                           .target_tokens = drafted + 1,
+                           .draft_time = 2 * ms,
+                           .verify_time = 7 * ms,
+                           .accept_time = 1 * ms});
     SpeculationStep speculation;
     speculation.track = track_;
     speculation.time = start + 10 * ms;
@@ -97,14 +106,19 @@ TEST_F(Golden, one_request_whose_drafts_are_accepted_by_halves) {
   request(10'000'000, RequestPoint::arrive, 4);
   request(10'000'000, RequestPoint::schedule, 0);
   request(20'000'000, RequestPoint::first_token, 0);
-  // 40 steps of 4 drafted tokens, 4 and 0 accepted in turn: half of the verified drafts, 3 tokens a step, .3 tokens a ms.
+  // 40 steps of 4 drafted tokens, 4 and 0 accepted in turn: half of the verified drafts, 3 tokens a step, .3 tokens a
+  // ms.
   for (std::uint64_t step = 1; step <= 40; ++step) decode_step(step, 4, step % 2 == 0 ? 0 : 4);
   request(410'000'000, RequestPoint::end, 120);
-  compare("half_accepted", answer({"speculation_accuracy", "acceptance_length", "tokens_per_step", "draft_coverage", "draft_length", "step_time", "e2e_latency", "events_lost"}));
+  compare("half_accepted", answer({"speculation_accuracy", "acceptance_length", "tokens_per_step", "draft_coverage",
+                                   "draft_length", "step_time", "e2e_latency", "events_lost"}));
 }
 
 TEST_F(Golden, a_managed_tier_where_one_access_in_four_misses) {
-  const TierId cache = sink_->add_capacity({.process = process_, .name = "resident", .kind = "tier", .managed = true, .size_bytes = 4096}).value();
+  const TierId cache =
+      sink_
+          ->add_capacity({.process = process_, .name = "resident", .kind = "tier", .managed = true, .size_bytes = 4096})
+          .value();
   for (std::uint64_t step = 1; step <= 40; ++step) decode_step(step, 4, 4);
   for (std::uint64_t access = 0; access < 400; ++access) {
     BlockAccess event;
@@ -114,7 +128,9 @@ TEST_F(Golden, a_managed_tier_where_one_access_in_four_misses) {
     event.block = access % 8;
     event.tier = cache;
     event.outcome = access % 4 == 0 ? AccessOutcome::miss : AccessOutcome::hit;
-    event.origin = access % 4 == 0 ? BlockOrigin::demand : access % 4 == 1 ? BlockOrigin::prefetched : BlockOrigin::resident;
+    event.origin = access % 4 == 0   ? BlockOrigin::demand
+                   : access % 4 == 1 ? BlockOrigin::prefetched
+                                     : BlockOrigin::resident;
     event.phase = Phase::decode;
     event.bytes = 64;
     event.wait = access % 4 == 0 ? 1000 : 0;
@@ -125,7 +141,8 @@ TEST_F(Golden, a_managed_tier_where_one_access_in_four_misses) {
 
 TEST_F(Golden, a_recording_without_speculation_answers_unavailable_not_zero) {
   events_.push_back(Slice{.track = track_, .start = 1, .duration = 2, .name = sink_->intern("work")});
-  compare("no_speculation", answer({"speculation_accuracy", "prefetch_hit_rate", "ttft", "time_budget", "events_lost"}));
+  compare("no_speculation",
+          answer({"speculation_accuracy", "prefetch_hit_rate", "ttft", "time_budget", "events_lost"}));
 }
 
 }  // namespace

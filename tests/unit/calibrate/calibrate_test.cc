@@ -110,10 +110,12 @@ TEST_F(CalibrationFile, says_how_to_make_one_when_there_is_none) {
 }
 
 TEST_F(CalibrationFile, refuses_damaged_newer_and_nonsensical_files) {
-  for (const char* text : {"", "{", "[]", "null", "{\"version\":2}", "{\"version\":\"1\"}",
-                           R"({"version":1,"cpu_model":"x","instruction_set":"y","measured_at":"z","cache_bytes":1,"buffer_bytes":2,"points":[]})",
-                           R"({"version":1,"cpu_model":"x","instruction_set":"y","measured_at":"z","cache_bytes":1,"buffer_bytes":2,"points":[{"threads":1,"read_bandwidth":0,"flops":1}]})",
-                           R"({"version":1,"cpu_model":"x","instruction_set":"y","measured_at":"z","cache_bytes":-1,"buffer_bytes":2,"points":[{"threads":1,"read_bandwidth":1,"flops":1}]})"}) {
+  for (
+      const char* text :
+      {"", "{", "[]", "null", "{\"version\":2}", "{\"version\":\"1\"}",
+       R"({"version":1,"cpu_model":"x","instruction_set":"y","measured_at":"z","cache_bytes":1,"buffer_bytes":2,"points":[]})",
+       R"({"version":1,"cpu_model":"x","instruction_set":"y","measured_at":"z","cache_bytes":1,"buffer_bytes":2,"points":[{"threads":1,"read_bandwidth":0,"flops":1}]})",
+       R"({"version":1,"cpu_model":"x","instruction_set":"y","measured_at":"z","cache_bytes":-1,"buffer_bytes":2,"points":[{"threads":1,"read_bandwidth":1,"flops":1}]})"}) {
     write(text);
     const auto loaded = load(file());
     ASSERT_FALSE(loaded) << text;

@@ -28,7 +28,8 @@ class Machine : public ::testing::Test {
 };
 
 TEST_F(Machine, says_what_its_files_say) {
-  file("proc/cpuinfo", "processor\t: 0\nmodel name\t: Test CPU 9000\nflags\t\t: fpu avx2 fma constant_tsc nonstop_tsc hypervisor\n");
+  file("proc/cpuinfo",
+       "processor\t: 0\nmodel name\t: Test CPU 9000\nflags\t\t: fpu avx2 fma constant_tsc nonstop_tsc hypervisor\n");
   file("proc/meminfo", "MemTotal:       16384 kB\nMemFree: 1 kB\n");
   file("sys/devices/system/clocksource/clocksource0/current_clocksource", "tsc\n");
   const Environment environment = machine_environment(root_);
@@ -42,7 +43,9 @@ TEST_F(Machine, says_what_its_files_say) {
 
 TEST_F(Machine, leaves_out_what_is_not_there) {
   const Environment environment = machine_environment(root_);
-  for (const char* key : {"cpu.model", "cpu.llc_bytes", "memory.total_bytes", "clock.tsc", "container.kind", "container.cpu_limit"}) EXPECT_FALSE(environment.contains(key)) << key;
+  for (const char* key :
+       {"cpu.model", "cpu.llc_bytes", "memory.total_bytes", "clock.tsc", "container.kind", "container.cpu_limit"})
+    EXPECT_FALSE(environment.contains(key)) << key;
   EXPECT_TRUE(environment.contains("dmprof.version"));
 }
 

@@ -1,4 +1,5 @@
-// The loop against a collector made for the test: what it polls, when it stops, and what is in the recording afterwards.
+// The loop against a collector made for the test: what it polls, when it stops, and what is in the recording
+// afterwards.
 #include "dmprof/capture/recorder.h"
 
 #include <gtest/gtest.h>
@@ -187,7 +188,8 @@ TEST_F(RecorderTest, facts_are_stored_and_progress_is_told) {
   auto reader = Reader::open(path());
   ASSERT_TRUE(reader);
   bool found = false;
-  for (const Setting& setting : reader->environment().value()) found = found || (setting.key == "cpu.model" && setting.value == "Test CPU");
+  for (const Setting& setting : reader->environment().value())
+    found = found || (setting.key == "cpu.model" && setting.value == "Test CPU");
   EXPECT_TRUE(found);
 }
 

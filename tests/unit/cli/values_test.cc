@@ -29,7 +29,8 @@ TEST(Values, reads_objectives) {
 }
 
 TEST(Values, refuses_objectives_twice_unknown_or_empty) {
-  for (const char* text : {"", "ttft", "ttft=", "ttft=1s,ttft=2s", "ttfb=1s", "ttft=1s,"}) EXPECT_FALSE(parse_objectives(text)) << text;
+  for (const char* text : {"", "ttft", "ttft=", "ttft=1s,ttft=2s", "ttfb=1s", "ttft=1s,"})
+    EXPECT_FALSE(parse_objectives(text)) << text;
 }
 
 TEST(Values, splits_names_at_commas_and_refuses_empty_ones) {

@@ -1,5 +1,5 @@
-// A small recording is written with the store, exported, and the result is read back with a decoder that shares no code with
-// the encoder.
+// A small recording is written with the store, exported, and the result is read back with a decoder that shares no code
+// with the encoder.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -66,7 +66,9 @@ struct Message {
 
   std::uint64_t number(std::uint32_t field) const { return numbers.contains(field) ? numbers.at(field).front() : 0; }
   bool has(std::uint32_t field) const { return numbers.contains(field) || texts.contains(field); }
-  Message inner(std::uint32_t field) const { return texts.contains(field) ? parse(texts.at(field).front()) : Message{}; }
+  Message inner(std::uint32_t field) const {
+    return texts.contains(field) ? parse(texts.at(field).front()) : Message{};
+  }
   std::string text(std::uint32_t field) const { return texts.contains(field) ? texts.at(field).front() : ""; }
 };
 
@@ -97,7 +99,13 @@ class Export : public ::testing::Test {
     events.push_back(Transfer{.track = track, .start = 1500, .duration = 900, .from = tier, .to = tier, .bytes = 20});
     events.push_back(Instant{.track = track, .time = 1234, .name = inner, .argument = 5});
     events.push_back(Counter{.track = track, .time = 1100, .name = depth, .value = 2.5});
-    events.push_back(BlockAccess{.track = track, .time = 1300, .block = 9, .tier = tier, .outcome = AccessOutcome::miss, .bytes = 64, .wait = 77});
+    events.push_back(BlockAccess{.track = track,
+                                 .time = 1300,
+                                 .block = 9,
+                                 .tier = tier,
+                                 .outcome = AccessOutcome::miss,
+                                 .bytes = 64,
+                                 .wait = 77});
     ASSERT_TRUE(sink.accept(events));
     ASSERT_TRUE(sink.finish());
   }
@@ -123,7 +131,8 @@ class Export : public ::testing::Test {
 };
 
 TEST_F(Export, perfetto_slices_open_and_close_in_pairs_and_nest_on_their_track) {
-  const Message trace = Message::parse(exported([](const Reader& reader, Output& output) { return write_perfetto(reader, output); }));
+  const Message trace =
+      Message::parse(exported([](const Reader& reader, Output& output) { return write_perfetto(reader, output); }));
   ASSERT_TRUE(trace.ok);
   std::map<std::uint64_t, std::string> names, tracks;
   std::map<std::uint64_t, std::vector<std::uint64_t>> open;  // per track: start times
@@ -139,10 +148,13 @@ TEST_F(Export, perfetto_slices_open_and_close_in_pairs_and_nest_on_their_track) 
     EXPECT_EQ(packet.number(10), 1u);
     EXPECT_EQ(packet.number(13), first ? 1u : 2u) << "incremental state is cleared once, then needed";
     first = false;
-    for (const std::string& entry : packet.inner(12).texts.contains(2) ? packet.inner(12).texts.at(2) : std::vector<std::string>{}) {
+    for (const std::string& entry :
+         packet.inner(12).texts.contains(2) ? packet.inner(12).texts.at(2) : std::vector<std::string>{}) {
       names[Message::parse(entry).number(1)] = Message::parse(entry).text(2);
     }
-    if (packet.has(60)) tracks[packet.inner(60).number(1)] = packet.inner(60).has(4) ? packet.inner(60).inner(4).text(5) : packet.inner(60).text(2);
+    if (packet.has(60))
+      tracks[packet.inner(60).number(1)] =
+          packet.inner(60).has(4) ? packet.inner(60).inner(4).text(5) : packet.inner(60).text(2);
     if (!packet.has(11)) continue;
     const Message event = packet.inner(11);
     const std::uint64_t track = event.number(11), time = packet.number(8);
@@ -159,9 +171,14 @@ TEST_F(Export, perfetto_slices_open_and_close_in_pairs_and_nest_on_their_track) 
         open[track].pop_back();
         open_names[track].pop_back();
         break;
-      case 3: ++instants; break;
-      case 4: counter = std::bit_cast<double>(event.number(44)); break;
-      default: FAIL() << "event of no type";
+      case 3:
+        ++instants;
+        break;
+      case 4:
+        counter = std::bit_cast<double>(event.number(44));
+        break;
+      default:
+        FAIL() << "event of no type";
     }
     if (event.number(9) == 1 || event.number(9) == 2) last[track] = time;
   }
@@ -174,16 +191,19 @@ TEST_F(Export, perfetto_slices_open_and_close_in_pairs_and_nest_on_their_track) 
   EXPECT_EQ(counter, 2.5);
   std::vector<std::string> shown;
   for (const auto& [uuid, name] : tracks) shown.push_back(name);
-  EXPECT_NE(std::find(shown.begin(), shown.end(), "main: transfers 2"), shown.end()) << "transfers in flight together need two lanes";
+  EXPECT_NE(std::find(shown.begin(), shown.end(), "main: transfers 2"), shown.end())
+      << "transfers in flight together need two lanes";
 }
 
 TEST_F(Export, perfetto_text_is_valid_utf8) {
-  const std::string trace = exported([](const Reader& reader, Output& output) { return write_perfetto(reader, output); });
+  const std::string trace =
+      exported([](const Reader& reader, Output& output) { return write_perfetto(reader, output); });
   EXPECT_EQ(trace.find("engine \xff"), std::string::npos);
 }
 
 TEST_F(Export, chrome_json_is_valid_although_names_hold_quotes_newlines_and_bad_bytes) {
-  const json trace = json::parse(exported([](const Reader& reader, Output& output) { return write_chrome(reader, output); }));
+  const json trace =
+      json::parse(exported([](const Reader& reader, Output& output) { return write_chrome(reader, output); }));
   std::map<std::string, int> phases;
   for (const json& event : trace["traceEvents"]) {
     ++phases[event["ph"].get<std::string>()];

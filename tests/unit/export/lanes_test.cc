@@ -42,7 +42,8 @@ TEST(Requests, become_spans_with_their_known_parts) {
     result.tokens = tokens;
     return result;
   };
-  const auto spans = request_spans({event(10, RequestPoint::arrive, 12), event(20, RequestPoint::schedule, 0), event(30, RequestPoint::first_token, 0), event(90, RequestPoint::end, 40)});
+  const auto spans = request_spans({event(10, RequestPoint::arrive, 12), event(20, RequestPoint::schedule, 0),
+                                    event(30, RequestPoint::first_token, 0), event(90, RequestPoint::end, 40)});
   ASSERT_EQ(spans.size(), 1u);
   EXPECT_EQ(spans[0].name, "request 7");
   EXPECT_EQ(spans[0].start, 10);

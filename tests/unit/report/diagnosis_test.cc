@@ -39,12 +39,16 @@ rules::Diagnosis sample() {
   diagnosis.findings.push_back(finding);
   diagnosis.cleared.push_back({"speculation-engine-contention", {"contention", ""}, "no request waited"});
   diagnosis.not_evaluated.push_back({"host-bound", "host_gap_share is unavailable"});
-  diagnosis.instrument.push_back({"instrument-loss", rules::Severity::warning, "2 % of the events were lost", {"host-bound"}});
+  diagnosis.instrument.push_back(
+      {"instrument-loss", rules::Severity::warning, "2 % of the events were lost", {"host-bound"}});
   return diagnosis;
 }
 
 TEST(DiagnosisText, printed_shares_sum_to_exactly_100_percent) {
-  for (const std::vector<double>& shares : {std::vector<double>{1.0 / 3, 1.0 / 3, 1.0 / 3}, {0.12345, 0.23456, 0.64199}, {1.0 / 7, 1.0 / 7, 1.0 / 7, 4.0 / 7}, {1, 0, 0}}) {
+  for (const std::vector<double>& shares : {std::vector<double>{1.0 / 3, 1.0 / 3, 1.0 / 3},
+                                            {0.12345, 0.23456, 0.64199},
+                                            {1.0 / 7, 1.0 / 7, 1.0 / 7, 4.0 / 7},
+                                            {1, 0, 0}}) {
     const std::vector<int> tenths = rounded_shares(shares);
     EXPECT_EQ(std::accumulate(tenths.begin(), tenths.end(), 0), 1000);
     for (std::size_t i = 0; i < shares.size(); ++i) EXPECT_NEAR(tenths[i], shares[i] * 1000, 1);

@@ -83,11 +83,13 @@ TEST(MetricJson, comes_back_as_it_was_stored) {
 }
 
 TEST(MetricJson, refuses_stored_text_that_is_no_such_metric) {
-  for (const char* text : {"", "{", "[]", "{}", R"({"name":"itl"})", R"({"name":"itl","status":"ok","kind":"scalar","direction":"none","samples":1,"value":null})",
-                           R"({"name":"itl","status":"fine","kind":"scalar","direction":"none","samples":1,"value":1})",
-                           R"({"name":"itl","status":"ok","kind":"scalar","direction":"none","samples":-1,"value":1})",
-                           R"({"name":7,"status":"ok","kind":"scalar","direction":"none","samples":1,"value":1})",
-                           R"({"name":"itl","status":"ok","kind":"scalar","direction":"none","samples":1,"value":1,"parts":[7]})"}) {
+  for (const char* text :
+       {"", "{", "[]", "{}", R"({"name":"itl"})",
+        R"({"name":"itl","status":"ok","kind":"scalar","direction":"none","samples":1,"value":null})",
+        R"({"name":"itl","status":"fine","kind":"scalar","direction":"none","samples":1,"value":1})",
+        R"({"name":"itl","status":"ok","kind":"scalar","direction":"none","samples":-1,"value":1})",
+        R"({"name":7,"status":"ok","kind":"scalar","direction":"none","samples":1,"value":1})",
+        R"({"name":"itl","status":"ok","kind":"scalar","direction":"none","samples":1,"value":1,"parts":[7]})"}) {
     EXPECT_FALSE(parse_metric(text, "itl")) << text;
   }
   EXPECT_FALSE(parse_metric(metric_json(distribution()), "ttft"));
