@@ -38,12 +38,15 @@ MetricValue time_budget(const View& view, const Scope& scope) {
   put("host", parts.host, true);
   put("idle", parts.idle, false);
   value.value = sum;
-  const auto largest = std::max_element(value.parts.begin(), value.parts.end() - 1, [](const Part& a, const Part& b) { return a.value < b.value; });
+  const auto largest = std::max_element(value.parts.begin(), value.parts.end() - 1,
+                                        [](const Part& a, const Part& b) { return a.value < b.value; });
   value.subject = largest->name;
-  value.beside = {{"transfer hidden behind other work", "ratio", std::min(1.0, share(parts.hidden_transfer, parts.wall))}};
+  value.beside = {
+      {"transfer hidden behind other work", "ratio", std::min(1.0, share(parts.hidden_transfer, parts.wall))}};
   if (!parts.knows_requests) value.reason = "without request events a pause between steps counts as idle";
   if (view.recording().accesses.empty()) {
-    value.reason += std::string(value.reason.empty() ? "" : "; ") + "without block accesses waits for blocks are inside draft and verify";
+    value.reason += std::string(value.reason.empty() ? "" : "; ") +
+                    "without block accesses waits for blocks are inside draft and verify";
   }
   return value;
 }
@@ -69,21 +72,41 @@ MetricValue memory_stall_share(const View& view, const Scope& scope) {
 }  // namespace
 
 void register_budget(Catalogue& catalogue) {
-  const Events events = Events::slices | Events::requests | Events::steps | Events::speculation | Events::accesses | Events::transfers;
-  catalogue.add({.name = "time_budget", .unit = "ratio",
-                 .definition = "shares of decode wall time, sum 1: queue, draft, verify, memory_stall (demand misses), prefetch_wait (prefetch in "
-                               "flight), transfer (not hidden), host, idle; waits are taken out of draft and verify; parts of a step that "
-                               "took time are the critical path",
-                 .needs = "steps; slices, request events, block accesses and transfers sharpen it", .events = events,
-                 .kind = MetricKind::shares, .by = {By::window, By::phase}, .compute = time_budget});
-  catalogue.add({.name = "compute_occupancy", .unit = "ratio",
-                 .definition = "time in draft or verify, waits for blocks included / wall time of decoding; not arithmetic: that is "
-                               "compute_utilization",
-                 .needs = "steps with draft and verify times", .events = events, .by = {By::window, By::phase}, .compute = compute_occupancy});
-  catalogue.add({.name = "memory_stall_share", .unit = "ratio",
-                 .definition = "time in draft or verify spent waiting for blocks (missed or still in flight) / time in draft or verify",
-                 .needs = "steps and block accesses", .events = events, .direction = Direction::lower_is_better,
-                 .by = {By::window, By::phase}, .compute = memory_stall_share});
+  const Events events =
+      Events::slices | Events::requests | Events::steps | Events::speculation | Events::accesses | Events::transfers;
+  catalogue.add(
+      {.name = "time_budget",
+       .unit = "ratio",
+       .definition =
+           "shares of decode wall time, sum 1: queue, draft, verify, memory_stall (demand misses), prefetch_wait "
+           "(prefetch in "
+           "flight), transfer (not hidden), host, idle; waits are taken out of draft and verify; parts of a step that "
+           "took time are the critical path",
+       .needs = "steps; slices, request events, block accesses and transfers sharpen it",
+       .events = events,
+       .kind = MetricKind::shares,
+       .by = {By::window, By::phase},
+       .compute = time_budget});
+  catalogue.add(
+      {.name = "compute_occupancy",
+       .unit = "ratio",
+       .definition =
+           "time in draft or verify, waits for blocks included / wall time of decoding; not arithmetic: that is "
+           "compute_utilization",
+       .needs = "steps with draft and verify times",
+       .events = events,
+       .by = {By::window, By::phase},
+       .compute = compute_occupancy});
+  catalogue.add(
+      {.name = "memory_stall_share",
+       .unit = "ratio",
+       .definition =
+           "time in draft or verify spent waiting for blocks (missed or still in flight) / time in draft or verify",
+       .needs = "steps and block accesses",
+       .events = events,
+       .direction = Direction::lower_is_better,
+       .by = {By::window, By::phase},
+       .compute = memory_stall_share});
 }
 
 }  // namespace dmprof

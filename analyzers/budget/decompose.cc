@@ -50,7 +50,9 @@ Service service(const std::vector<RequestEvent>& events) {
   for (const RequestEvent& event : events) {
     last = std::max(last, event.time);
     switch (event.point) {
-      case RequestPoint::arrive: waits_since.emplace(event.request, event.time); break;
+      case RequestPoint::arrive:
+        waits_since.emplace(event.request, event.time);
+        break;
       case RequestPoint::preempt:
         close(served_since, event.request, event.time, result.serving);
         waits_since.emplace(event.request, event.time);
@@ -107,12 +109,13 @@ Stages stages_of(const View& view, const Scope& scope, TrackId track) {
 
 Waits waits_of(const View& view, const Scope& scope, TrackId track, bool only_track) {
   Waits waits;
-  for (const BlockAccess& access : view.accesses(scope)) {
-    if (access.wait <= 0) continue;
+  view.each_access(scope, [&](const BlockAccess& access) {
+    if (access.wait <= 0) return;
     const Step* step = view.find_step(access.step);
-    if (!only_track && (step == nullptr || step->track != track)) continue;
-    (access.outcome == AccessOutcome::late ? waits.late : waits.miss).push_back({access.time, add_duration(access.time, access.wait)});
-  }
+    if (!only_track && (step == nullptr || step->track != track)) return;
+    (access.outcome == AccessOutcome::late ? waits.late : waits.miss)
+        .push_back({access.time, add_duration(access.time, access.wait)});
+  });
   waits.miss = unite(std::move(waits.miss));
   waits.late = unite(std::move(waits.late));
   return waits;
@@ -142,10 +145,11 @@ Parts decompose(const View& view, const Scope& scope) {
       return static_cast<double>(taken);
     };
     const Intervals compute = intersect(unite([&] {
-      Intervals both = stages.draft;
-      both.insert(both.end(), stages.verify.begin(), stages.verify.end());
-      return both;
-    }()), wall);
+                                          Intervals both = stages.draft;
+                                          both.insert(both.end(), stages.verify.begin(), stages.verify.end());
+                                          return both;
+                                        }()),
+                                        wall);
     const auto computed = static_cast<double>(total(compute));
     parts.compute += computed;
     parts.wall += static_cast<double>(total(wall));

@@ -1,19 +1,18 @@
-// Divides wall time into disjoint parts. Every nanosecond of the scope's time (View::time) goes to exactly one part, so the parts
-// sum to the whole. Where things overlap the first of this list takes it:
+// Divides wall time into disjoint parts. Every nanosecond of the scope's time (View::time) goes to exactly one part, so
+// the parts sum to the whole. Where things overlap the first of this list takes it:
 //
 //   memory_stall   a consumer stands still for a block nobody had asked for (demand miss), within a step
 //   prefetch_wait  a consumer stands still for a block whose prefetch is still in flight, within a step
 //   draft          candidate generation, waits taken out
 //   verify         the target's pass, waits taken out
-//   host           acceptance, sampling, path prediction, prefetch scheduling and what else the engine names as its own work
-//   transfer       a transfer runs and nothing above does: the copy is not hidden
-//   host           what is left of a step, and pauses between steps while a request is being served
-//   queue          no step runs, no request is being served, and at least one waits
-//   idle           nobody is there
+//   host           acceptance, sampling, path prediction, prefetch scheduling and what else the engine names as its own
+//   work transfer       a transfer runs and nothing above does: the copy is not hidden host           what is left of a
+//   step, and pauses between steps while a request is being served queue          no step runs, no request is being
+//   served, and at least one waits idle           nobody is there
 //
-// Draft and verify lie where the engine's slices say (candidate_generation, verification and their short names); without slices
-// they are taken to follow one another from the start of the step, as long as Step says. Several computing tracks are divided
-// each for itself over the same wall time and added.
+// Draft and verify lie where the engine's slices say (candidate_generation, verification and their short names);
+// without slices they are taken to follow one another from the start of the step, as long as Step says. Several
+// computing tracks are divided each for itself over the same wall time and added.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +28,7 @@ struct Parts {  // ns
   double compute_waiting = 0;  // of `compute`, the waits
   double hidden_transfer = 0;  // transfers that ran while something else did: not part of the sum
   std::uint64_t steps = 0;
-  bool knows_requests = false; // without request events a pause counts as idle
+  bool knows_requests = false;  // without request events a pause counts as idle
 };
 
 Parts decompose(const View& view, const Scope& scope);

@@ -1,5 +1,5 @@
-// Metrics of prefetch and caches (block = unit of parameter or KV movement). METRICS.md, "prefetch and caches"; Srinath et al.,
-// HPCA 2007 for accuracy, coverage, lateness and pollution.
+// Metrics of prefetch and caches (block = unit of parameter or KV movement). METRICS.md, "prefetch and caches"; Srinath
+// et al., HPCA 2007 for accuracy, coverage, lateness and pollution.
 #pragma once
 
 #include "analyzers/registry/catalogue.h"

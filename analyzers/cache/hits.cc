@@ -10,19 +10,20 @@ namespace dmprof {
 namespace {
 
 MetricValue hit_rate(const View& view, const Scope& scope) {
-  const cache::TierAccesses tier = cache::accesses_of_tier(view, scope);
-  if (tier.accesses.empty()) return unavailable(reasons::no_accesses(view));
+  const std::optional<cache::TierScope> tier = cache::tier_scope(view, scope);
+  if (!tier) return unavailable(reasons::no_accesses(view));
   RatioEstimate estimate;
   double by_prefetch = 0, late = 0, bytes = 0;
-  for (const BlockAccess& access : tier.accesses) {
+  view.each_access(tier->scope, [&](const BlockAccess& access) {
     const bool hit = access.outcome == AccessOutcome::hit;
     estimate.add(hit ? 1 : 0, 1);
     if (hit && access.origin == BlockOrigin::prefetched) ++by_prefetch;
     if (access.outcome == AccessOutcome::late) ++late;
     if (hit) bytes += access.bytes;
-  }
+  });
+  if (estimate.samples() == 0) return unavailable(reasons::no_accesses(view));
   MetricValue value = ratio_value(estimate);
-  value.subject = tier.tier;
+  value.subject = tier->tier;
   const double all = estimate.denominator();
   value.beside = {{"owed to prefetch", "ratio", by_prefetch / all},
                   {"owed to residency", "ratio", (estimate.numerator() - by_prefetch) / all},
@@ -34,11 +35,13 @@ MetricValue hit_rate(const View& view, const Scope& scope) {
 
 MetricValue path_prediction(const View& view, const Scope& scope) {
   RatioEstimate estimate;
-  for (const BlockAccess& access : view.accesses(scope)) {
+  view.each_access(scope, [&](const BlockAccess& access) {
     if (access.prediction != Prediction::none) estimate.add(access.prediction == Prediction::right ? 1 : 0, 1);
-  }
+  });
   if (estimate.samples() > 0) return ratio_value(estimate);
-  return unavailable(view.recording().accesses.empty() ? reasons::no_accesses(view) : "no access carries a prediction: the engine has no transition matrix, or it was off");
+  return unavailable(view.recording().accesses.empty()
+                         ? reasons::no_accesses(view)
+                         : "no access carries a prediction: the engine has no transition matrix, or it was off");
 }
 
 bool has_prefix_cache(const Recording& recording) {
@@ -58,11 +61,13 @@ MetricValue prefix_hit_rate(const View& view, const Scope& scope) {
     if (event.point != RequestPoint::schedule) continue;
     const auto found = prompt.find(event.request);
     if (found == prompt.end()) continue;  // scheduled again after preemption: recomputation is no hit
-    if (found->second > 0) estimate.add(static_cast<double>(event.cached_tokens), found->second, static_cast<std::uint64_t>(found->second));
+    if (found->second > 0)
+      estimate.add(static_cast<double>(event.cached_tokens), found->second, static_cast<std::uint64_t>(found->second));
     prompt.erase(found);
   }
   if (view.recording().requests.empty()) return unavailable(reasons::no_requests());
-  if (estimate.denominator() <= 0) return unavailable("no request with its arrival and its first schedule is in the recording");
+  if (estimate.denominator() <= 0)
+    return unavailable("no request with its arrival and its first schedule is in the recording");
   if (estimate.numerator() == 0 && !has_prefix_cache(view.recording())) {
     return unavailable("no request reports cached tokens and the engine registers no prefix cache");
   }
@@ -75,20 +80,39 @@ MetricValue prefix_hit_rate(const View& view, const Scope& scope) {
 
 void register_hits(Catalogue& catalogue) {
   const Events events = Events::accesses | Events::steps | Events::speculation;
-  catalogue.add({.name = "prefetch_hit_rate", .unit = "ratio",
-                 .definition = "demand accesses of decode whose block was resident when asked / all demand accesses of decode; a block still in "
-                               "flight is no hit; of the fastest managed tier that was asked, which is named, unless broken down by tier",
-                 .needs = "block accesses", .events = events, .direction = Direction::higher_is_better,
-                 .by = {By::tier, By::phase, By::window, By::request}, .compute = hit_rate});
-  catalogue.add({.name = "path_prediction_accuracy", .unit = "ratio",
-                 .definition = "demand accesses whose block the transition matrix had named as the next / demand accesses with a prediction",
-                 .needs = "block accesses with a prediction", .events = events, .direction = Direction::higher_is_better,
-                 .by = {By::tier, By::phase, By::window}, .compute = path_prediction});
-  catalogue.add({.name = "prefix_cache_hit_rate", .unit = "ratio",
-                 .definition = "prompt tokens served from cache / prompt tokens, first computation of each request only: recomputation after "
+  catalogue.add(
+      {.name = "prefetch_hit_rate",
+       .unit = "ratio",
+       .definition =
+           "demand accesses of decode whose block was resident when asked / all demand accesses of decode; a block "
+           "still in "
+           "flight is no hit; of the fastest managed tier that was asked, which is named, unless broken down by tier",
+       .needs = "block accesses",
+       .events = events,
+       .direction = Direction::higher_is_better,
+       .by = {By::tier, By::phase, By::window, By::request},
+       .keeps_baseline = true,
+       .compute = hit_rate});
+  catalogue.add({.name = "path_prediction_accuracy",
+                 .unit = "ratio",
+                 .definition = "demand accesses whose block the transition matrix had named as the next / demand "
+                               "accesses with a prediction",
+                 .needs = "block accesses with a prediction",
+                 .events = events,
+                 .direction = Direction::higher_is_better,
+                 .by = {By::tier, By::phase, By::window},
+                 .keeps_baseline = true,
+                 .compute = path_prediction});
+  catalogue.add({.name = "prefix_cache_hit_rate",
+                 .unit = "ratio",
+                 .definition = "prompt tokens served from cache / prompt tokens, first computation of each request "
+                               "only: recomputation after "
                                "preemption is no hit",
-                 .needs = "request events with cached tokens", .events = Events::requests | Events::steps,
-                 .direction = Direction::higher_is_better, .by = {By::request, By::window}, .compute = prefix_hit_rate});
+                 .needs = "request events with cached tokens",
+                 .events = Events::requests | Events::steps,
+                 .direction = Direction::higher_is_better,
+                 .by = {By::request, By::window},
+                 .compute = prefix_hit_rate});
 }
 
 }  // namespace dmprof

@@ -19,37 +19,44 @@ std::optional<cachemodel::PolicyKind> recorded_policy(const Recording& recording
 }
 
 MetricValue policy_gap(const View& view, const Scope& scope) {
-  const cache::TierAccesses tier = cache::accesses_of_tier(view, scope);
-  if (tier.accesses.empty()) return unavailable(reasons::no_accesses(view));
-  const auto capacity = view.recording().capacities.find(tier.id);
+  const std::optional<cache::TierScope> tier = cache::tier_scope(view, scope);
+  if (!tier) return unavailable(reasons::no_accesses(view));
+  const auto capacity = view.recording().capacities.find(tier->id);
   if (capacity == view.recording().capacities.end() || capacity->second.size_bytes == 0) {
-    return unavailable(fmt::format("the size of {} is not registered", tier.tier));
+    return unavailable(fmt::format("the size of {} is not registered", tier->tier));
   }
   const std::optional<cachemodel::PolicyKind> policy = recorded_policy(view.recording());
   if (!policy) return unavailable("the engine registers no knob cache_policy with a value of 0, 1 or 2");
   std::vector<cachemodel::TraceAccess> trace;
-  trace.reserve(tier.accesses.size());
-  for (const BlockAccess& access : tier.accesses) trace.push_back({access.block, access.bytes});
+  view.each_access(tier->scope, [&](const BlockAccess& access) { trace.push_back({access.block, access.bytes}); });
+  if (trace.empty()) return unavailable(reasons::no_accesses(view));
   const std::uint64_t budget = capacity->second.size_bytes;
   const cachemodel::ReplayResult recorded = cachemodel::replay(trace, *policy, budget);
   const cachemodel::ReplayResult optimum = cachemodel::replay_optimum(trace, budget);
   // With blocks of several sizes the optimum's stand-in can lose to a lucky policy; a gap below 0 is then no gap.
   MetricValue value = scalar(std::max(0.0, optimum.hit_rate() - recorded.hit_rate()), trace.size());
-  value.subject = tier.tier;
-  value.reason = optimum.exact ? "" : "blocks differ in size: the optimum is that of farthest next use first, not a bound";
-  value.beside = {{"offline optimum", "ratio", optimum.hit_rate()}, {fmt::format("policy {}", cachemodel::name_of(*policy)), "ratio", recorded.hit_rate()}};
+  value.subject = tier->tier;
+  value.reason =
+      optimum.exact ? "" : "blocks differ in size: the optimum is that of farthest next use first, not a bound";
+  value.beside = {{"offline optimum", "ratio", optimum.hit_rate()},
+                  {fmt::format("policy {}", cachemodel::name_of(*policy)), "ratio", recorded.hit_rate()}};
   return value;
 }
 
 }  // namespace
 
 void register_policy_gap(Catalogue& catalogue) {
-  catalogue.add({.name = "cache_policy_gap", .unit = "ratio",
-                 .definition = "hit rate of the offline optimum (Belady) - hit rate of the recorded policy, both replayed on the recorded demand "
+  catalogue.add({.name = "cache_policy_gap",
+                 .unit = "ratio",
+                 .definition = "hit rate of the offline optimum (Belady) - hit rate of the recorded policy, both "
+                               "replayed on the recorded demand "
                                "accesses without prefetch, from an empty cache of the tier's size",
                  .needs = "block accesses, the managed tier's size, the knob cache_policy",
-                 .events = Events::accesses | Events::steps | Events::speculation, .direction = Direction::lower_is_better,
-                 .by = {By::tier, By::phase}, .compute = policy_gap});
+                 .events = Events::accesses | Events::steps | Events::speculation,
+                 .direction = Direction::lower_is_better,
+                 .by = {By::tier, By::phase},
+                 .keeps_baseline = true,
+                 .compute = policy_gap});
 }
 
 }  // namespace dmprof

@@ -29,7 +29,8 @@ Launches launches_of(const View& view, const Scope& scope) {
 
 MetricValue host_gap(const View& view, const Scope& scope) {
   const Launches launches = launches_of(view, scope);
-  if (launches.empty()) return unavailable("no kernels within steps: when the device idles between launches is not known");
+  if (launches.empty())
+    return unavailable("no kernels within steps: when the device idles between launches is not known");
   RatioEstimate estimate;
   for (const auto& [key, ranges] : launches) {
     const Step* step = view.find_step(key.first);
@@ -61,28 +62,37 @@ MetricValue staircase(const View& view, const Scope& scope) {
     if (after == by_batch.end() || after->first != before->first + 1 || before->second.ratio() <= 0) continue;
     const double jump = after->second.ratio() / before->second.ratio();
     value.samples += before->second.samples();
-    if (jump > *value.value) value.value = jump, value.subject = fmt::format("batch {} to {}", before->first, after->first);
+    if (jump > *value.value)
+      value.value = jump, value.subject = fmt::format("batch {} to {}", before->first, after->first);
   }
-  if (value.samples == 0) return unavailable(fmt::format("no two neighbouring batch sizes with {} steps each are in the recording", fewest_steps));
+  if (value.samples == 0)
+    return unavailable(
+        fmt::format("no two neighbouring batch sizes with {} steps each are in the recording", fewest_steps));
   return value;
 }
 
 // Before and after the largest batch: the way up and the way down.
 MetricValue hysteresis(const View& view, const Scope& scope) {
   const std::vector<Step> steps = view.steps(scope);
-  const auto peak = std::max_element(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.batch < b.batch; });
+  const auto peak =
+      std::max_element(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.batch < b.batch; });
   std::map<std::uint32_t, std::pair<RatioEstimate, RatioEstimate>> by_batch;
   for (auto step = steps.begin(); step != steps.end(); ++step) {
-    if (peak != steps.end() && step->batch < peak->batch) (step < peak ? by_batch[step->batch].first : by_batch[step->batch].second).add(static_cast<double>(step->duration), 1);
+    if (peak != steps.end() && step->batch < peak->batch)
+      (step < peak ? by_batch[step->batch].first : by_batch[step->batch].second)
+          .add(static_cast<double>(step->duration), 1);
   }
   MetricValue value = scalar(0, 0);
   for (const auto& [batch, ways] : by_batch) {
-    if (ways.first.samples() < fewest_steps || ways.second.samples() < fewest_steps || ways.first.ratio() <= 0) continue;
+    if (ways.first.samples() < fewest_steps || ways.second.samples() < fewest_steps || ways.first.ratio() <= 0)
+      continue;
     const double change = ways.second.ratio() / ways.first.ratio();
     value.samples += ways.first.samples() + ways.second.samples();
     if (change > *value.value) value.value = change, value.subject = fmt::format("batch {}", batch);
   }
-  if (value.samples == 0) return unavailable(fmt::format("no batch size with {} steps on the way up and on the way down is in the recording", fewest_steps));
+  if (value.samples == 0)
+    return unavailable(
+        fmt::format("no batch size with {} steps on the way up and on the way down is in the recording", fewest_steps));
   return value;
 }
 
@@ -102,26 +112,56 @@ MetricValue energy_per_token(const View& view, const Scope& scope) {
 void register_host(Catalogue& catalogue) {
   const Events steps = Events::steps | Events::speculation;
   const auto gauge = [&](const char* name, const char* unit, const char* definition) {
-    catalogue.add({.name = name, .unit = unit, .definition = definition, .needs = std::string("a counter '") + name + "'",
-                   .events = steps | Events::counters, .by = {By::window}, .compute = reported::counter_mean(name)});
+    catalogue.add({.name = name,
+                   .unit = unit,
+                   .definition = definition,
+                   .needs = std::string("a counter '") + name + "'",
+                   .events = steps | Events::counters,
+                   .by = {By::window},
+                   .compute = reported::counter_mean(name)});
   };
-  catalogue.add({.name = "host_gap_share", .unit = "ratio",
-                 .definition = "time between the first and the last kernel of a step during which none runs / step time, per track; not reliable where "
+  catalogue.add({.name = "host_gap_share",
+                 .unit = "ratio",
+                 .definition = "time between the first and the last kernel of a step during which none runs / step "
+                               "time, per track; not reliable where "
                                "graph replay hides kernels",
-                 .needs = "kernels within steps", .events = steps | Events::kernels, .direction = Direction::lower_is_better,
-                 .by = {By::window}, .compute = host_gap});
-  catalogue.add({.name = "launches_per_token", .unit = "1/token", .definition = "kernels within decode steps / tokens emitted by them",
-                 .needs = "kernels within steps and speculation steps", .events = steps | Events::kernels,
-                 .direction = Direction::lower_is_better, .by = {By::window}, .compute = launches_per_token});
-  gauge("host_core_busy", "ratio", "running time of the busiest host thread / time, waiting in synchronisation calls excluded");
-  catalogue.add({.name = "step_time_staircase", .unit = "x", .definition = "largest ratio of mean step times between neighbouring batch sizes",
-                 .needs = "steps at neighbouring batch sizes", .events = steps, .direction = Direction::lower_is_better, .compute = staircase});
-  catalogue.add({.name = "load_hysteresis", .unit = "x",
-                 .definition = "mean step time at a batch size after the load's peak / before it; the largest over batch sizes",
-                 .needs = "a load that rises and falls", .events = steps, .direction = Direction::lower_is_better, .compute = hysteresis});
-  catalogue.add({.name = "energy_per_token", .unit = "J/token", .definition = "energy over the run / output tokens",
-                 .needs = "a counter 'energy_joules' that only rises", .events = steps | Events::counters,
-                 .direction = Direction::lower_is_better, .compute = energy_per_token});
+                 .needs = "kernels within steps",
+                 .events = steps | Events::kernels,
+                 .direction = Direction::lower_is_better,
+                 .by = {By::window},
+                 .compute = host_gap});
+  catalogue.add({.name = "launches_per_token",
+                 .unit = "1/token",
+                 .definition = "kernels within decode steps / tokens emitted by them",
+                 .needs = "kernels within steps and speculation steps",
+                 .events = steps | Events::kernels,
+                 .direction = Direction::lower_is_better,
+                 .by = {By::window},
+                 .compute = launches_per_token});
+  gauge("host_core_busy", "ratio",
+        "running time of the busiest host thread / time, waiting in synchronisation calls excluded");
+  catalogue.add({.name = "step_time_staircase",
+                 .unit = "x",
+                 .definition = "largest ratio of mean step times between neighbouring batch sizes",
+                 .needs = "steps at neighbouring batch sizes",
+                 .events = steps,
+                 .direction = Direction::lower_is_better,
+                 .compute = staircase});
+  catalogue.add(
+      {.name = "load_hysteresis",
+       .unit = "x",
+       .definition = "mean step time at a batch size after the load's peak / before it; the largest over batch sizes",
+       .needs = "a load that rises and falls",
+       .events = steps,
+       .direction = Direction::lower_is_better,
+       .compute = hysteresis});
+  catalogue.add({.name = "energy_per_token",
+                 .unit = "J/token",
+                 .definition = "energy over the run / output tokens",
+                 .needs = "a counter 'energy_joules' that only rises",
+                 .events = steps | Events::counters,
+                 .direction = Direction::lower_is_better,
+                 .compute = energy_per_token});
   gauge("clock_ratio", "x", "current clock / maximum clock, averaged over decode time");
   gauge("throttle", "ratio", "share of decode time during which a throttle reason was set");
 }

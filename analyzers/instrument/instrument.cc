@@ -23,7 +23,8 @@ MetricValue events_lost(const View& view, const Scope&) {
   if (!recording.recorded) return unavailable("the recording does not count its events");
   MetricValue value = scalar(static_cast<double>(lost), *recording.recorded);
   value.window = "whole run, all processes";
-  for (const auto& [cause, events] : by_cause) value.parts.push_back({cause, static_cast<double>(events), events, false});
+  for (const auto& [cause, events] : by_cause)
+    value.parts.push_back({cause, static_cast<double>(events), events, false});
   std::uint64_t emitted = 0, counted = 0;
   for (const auto& [track, sent] : recording.emitted) {
     const auto stored = recording.recorded_by_track.find(track);
@@ -31,14 +32,18 @@ MetricValue events_lost(const View& view, const Scope&) {
     if (sent != kept + by_track[track]) {
       MetricValue wrong;
       wrong.status = ValueStatus::invalid;
-      wrong.reason = fmt::format("instrument error: track {} emitted {} events, but {} are recorded and {} counted as lost", track, sent, kept, by_track[track]);
+      wrong.reason =
+          fmt::format("instrument error: track {} emitted {} events, but {} are recorded and {} counted as lost", track,
+                      sent, kept, by_track[track]);
       return wrong;
     }
     emitted += sent, counted += kept;
   }
-  value.beside = {{"recorded", "events", static_cast<double>(*recording.recorded)}, {"emitted", "events", static_cast<double>(emitted)}};
+  value.beside = {{"recorded", "events", static_cast<double>(*recording.recorded)},
+                  {"emitted", "events", static_cast<double>(emitted)}};
   if (counted < *recording.recorded) {
-    value.reason = fmt::format("{} recorded events are on tracks whose emitter never reported its own count", *recording.recorded - counted);
+    value.reason = fmt::format("{} recorded events are on tracks whose emitter never reported its own count",
+                               *recording.recorded - counted);
   }
   return value;
 }
@@ -47,8 +52,10 @@ MetricValue events_lost(const View& view, const Scope&) {
 MetricValue overhead(const View& view, const Scope&) {
   const Recording& recording = view.recording();
   const std::optional<double> each = recording.environment_number("recording.event_ns");
-  if (!each || *each < 0) return unavailable("the cost of one event (environment recording.event_ns) was not measured on this machine");
-  if (recording.steps.empty()) return unavailable("the recording holds no steps, so the run's time on the engine's tracks is not known");
+  if (!each || *each < 0)
+    return unavailable("the cost of one event (environment recording.event_ns) was not measured on this machine");
+  if (recording.steps.empty())
+    return unavailable("the recording holds no steps, so the run's time on the engine's tracks is not known");
   TimeNs begin = recording.steps.front().start, end = begin;
   std::map<TrackId, bool> engine;
   for (const Step& step : recording.steps) end = std::max(end, end_of(step)), engine[step.track] = true;
@@ -63,7 +70,8 @@ MetricValue overhead(const View& view, const Scope&) {
     }
   }
   if (events == 0 || end <= begin) return unavailable("the events of the engine's tracks are not counted");
-  MetricValue value = scalar(events * *each / (static_cast<double>(end - begin) * static_cast<double>(engine.size())), static_cast<std::uint64_t>(events));
+  MetricValue value = scalar(events * *each / (static_cast<double>(end - begin) * static_cast<double>(engine.size())),
+                             static_cast<std::uint64_t>(events));
   value.window = "first to last step, tracks that ran steps";
   value.beside = {{"one event", "ns", *each}};
   return value;
@@ -72,14 +80,23 @@ MetricValue overhead(const View& view, const Scope&) {
 }  // namespace
 
 void register_instrument(Catalogue& catalogue) {
-  catalogue.add({.name = "events_lost", .unit = "events",
-                 .definition = "events that emitters produced and the recording does not hold, by cause; recorded = emitted - lost must balance on "
+  catalogue.add({.name = "events_lost",
+                 .unit = "events",
+                 .definition = "events that emitters produced and the recording does not hold, by cause; recorded = "
+                               "emitted - lost must balance on "
                                "every track",
-                 .needs = "the recording's own loss table", .direction = Direction::lower_is_better, .compute = events_lost});
-  catalogue.add({.name = "recording_overhead", .unit = "ratio",
-                 .definition = "events emitted on the tracks that ran steps x measured cost of one event / run time of those tracks",
-                 .needs = "environment recording.event_ns, measured by the recorder", .events = Events::steps,
-                 .direction = Direction::lower_is_better, .compute = overhead});
+                 .needs = "the recording's own loss table",
+                 .direction = Direction::lower_is_better,
+                 .compute = events_lost});
+  catalogue.add(
+      {.name = "recording_overhead",
+       .unit = "ratio",
+       .definition =
+           "events emitted on the tracks that ran steps x measured cost of one event / run time of those tracks",
+       .needs = "environment recording.event_ns, measured by the recorder",
+       .events = Events::steps,
+       .direction = Direction::lower_is_better,
+       .compute = overhead});
 }
 
 }  // namespace dmprof

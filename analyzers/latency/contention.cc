@@ -23,7 +23,8 @@ struct Occupancy {
   std::vector<std::pair<TimeNs, int>> changes;  // time, requests from then on
 
   int at(TimeNs time) const {
-    const auto after = std::upper_bound(changes.begin(), changes.end(), time, [](TimeNs t, const auto& change) { return t < change.first; });
+    const auto after = std::upper_bound(changes.begin(), changes.end(), time,
+                                        [](TimeNs t, const auto& change) { return t < change.first; });
     return after == changes.begin() ? 0 : std::prev(after)->second;
   }
 };
@@ -49,8 +50,10 @@ MetricValue concurrency(const View& view, const Scope& scope) {
   if (requests.changes.empty()) return unavailable(reasons::no_requests());
   double weighted = 0, time = 0, most = 0;
   for (std::size_t i = 0; i + 1 < requests.changes.size(); ++i) {
-    const TimeNs from = scope.range ? std::max(requests.changes[i].first, scope.range->begin) : requests.changes[i].first;
-    const TimeNs to = scope.range ? std::min(requests.changes[i + 1].first, scope.range->end) : requests.changes[i + 1].first;
+    const TimeNs from =
+        scope.range ? std::max(requests.changes[i].first, scope.range->begin) : requests.changes[i].first;
+    const TimeNs to =
+        scope.range ? std::min(requests.changes[i + 1].first, scope.range->end) : requests.changes[i + 1].first;
     if (to <= from) continue;
     weighted += static_cast<double>(to - from) * requests.changes[i].second;
     time += static_cast<double>(to - from);
@@ -66,7 +69,9 @@ MetricValue concurrency(const View& view, const Scope& scope) {
 MetricValue batch_size(const View& view, const Scope& scope) {
   RatioEstimate estimate;
   for (const Step& step : view.steps(scope)) {
-    if (step.batch > 0) estimate.add(static_cast<double>(step.batch) * static_cast<double>(step.duration), static_cast<double>(step.duration));
+    if (step.batch > 0)
+      estimate.add(static_cast<double>(step.batch) * static_cast<double>(step.duration),
+                   static_cast<double>(step.duration));
   }
   return estimate.denominator() > 0 ? ratio_value(estimate) : unavailable(reasons::no_steps(view, scope));
 }
@@ -82,7 +87,8 @@ MetricValue inflation(const View& view, const Scope&) {
     if (before > 1 && after > 1) together.push_back(static_cast<double>(gap.end - gap.begin));
   }
   if (alone.size() < fewest_gaps || together.size() < fewest_gaps) {
-    return unavailable(fmt::format("{} token gaps with one request alone and {} with several; {} of each are needed", alone.size(), together.size(), fewest_gaps));
+    return unavailable(fmt::format("{} token gaps with one request alone and {} with several; {} of each are needed",
+                                   alone.size(), together.size(), fewest_gaps));
   }
   const double p99_alone = spread_of(alone).p99, p99_together = spread_of(together).p99;
   MetricValue value = scalar(p99_together / p99_alone, alone.size() + together.size());
@@ -100,7 +106,8 @@ std::uint32_t engines(const Recording& recording) {
   return units;
 }
 
-constexpr const char* no_engines = "the recording registers no speculation engines: this engine drafts on its ordinary compute units";
+constexpr const char* no_engines =
+    "the recording registers no speculation engines: this engine drafts on its ordinary compute units";
 
 // Erlang C for c servers and an offered load of r = lambda / mu: mean number of waiting requests. FORMULAS.md.
 double erlang_queue(std::uint32_t servers, double load) {
@@ -154,23 +161,47 @@ MetricValue engine_queue(const View& view, const Scope& scope) {
 
 void register_contention(Catalogue& catalogue) {
   const Events events = Events::requests | Events::steps | Events::speculation;
-  catalogue.add({.name = "concurrency", .unit = "requests", .definition = "requests between arrival and end, averaged over time",
-                 .needs = "request events", .events = events, .by = {By::window}, .compute = concurrency});
-  catalogue.add({.name = "batch_size", .unit = "requests", .definition = "sequences in a step, averaged over step time",
-                 .needs = "steps", .events = events, .by = {By::window, By::phase}, .compute = batch_size});
-  catalogue.add({.name = "latency_inflation", .unit = "x",
-                 .definition = "P99 of the gap between consecutive emissions while several requests are there / P99 of the same while one is alone, "
+  catalogue.add({.name = "concurrency",
+                 .unit = "requests",
+                 .definition = "requests between arrival and end, averaged over time",
+                 .needs = "request events",
+                 .events = events,
+                 .by = {By::window},
+                 .compute = concurrency});
+  catalogue.add({.name = "batch_size",
+                 .unit = "requests",
+                 .definition = "sequences in a step, averaged over step time",
+                 .needs = "steps",
+                 .events = events,
+                 .by = {By::window, By::phase},
+                 .compute = batch_size});
+  catalogue.add({.name = "latency_inflation",
+                 .unit = "x",
+                 .definition = "P99 of the gap between consecutive emissions while several requests are there / P99 of "
+                               "the same while one is alone, "
                                "within this recording",
-                 .needs = "token gaps with one request alone and with several", .events = events, .direction = Direction::lower_is_better,
+                 .needs = "token gaps with one request alone and with several",
+                 .events = events,
+                 .direction = Direction::lower_is_better,
                  .compute = inflation});
-  catalogue.add({.name = "speculation_engine_occupancy", .unit = "ratio",
-                 .definition = "speculation engines drafting / engines, over wall time of decoding; a request in the batch holds one engine while the "
+  catalogue.add({.name = "speculation_engine_occupancy",
+                 .unit = "ratio",
+                 .definition = "speculation engines drafting / engines, over wall time of decoding; a request in the "
+                               "batch holds one engine while the "
                                "batch drafts",
-                 .needs = "a registered capacity of kind speculation_engine", .events = events, .by = {By::window}, .compute = engine_occupancy});
-  catalogue.add({.name = "speculation_engine_queue", .unit = "requests",
-                 .definition = "requests waiting for a speculation engine, averaged over wall time of decoding; Erlang C for the measured load beside it",
-                 .needs = "a registered capacity of kind speculation_engine", .events = events, .direction = Direction::lower_is_better,
-                 .by = {By::window}, .compute = engine_queue});
+                 .needs = "a registered capacity of kind speculation_engine",
+                 .events = events,
+                 .by = {By::window},
+                 .compute = engine_occupancy});
+  catalogue.add({.name = "speculation_engine_queue",
+                 .unit = "requests",
+                 .definition = "requests waiting for a speculation engine, averaged over wall time of decoding; Erlang "
+                               "C for the measured load beside it",
+                 .needs = "a registered capacity of kind speculation_engine",
+                 .events = events,
+                 .direction = Direction::lower_is_better,
+                 .by = {By::window},
+                 .compute = engine_queue});
 }
 
 }  // namespace dmprof

@@ -15,16 +15,23 @@ Lives lives_of(const Recording& recording) {
   for (const RequestEvent& event : recording.requests) {
     Life& life = lives[event.request];
     switch (event.point) {
-      case RequestPoint::arrive: life.arrive = event.time; break;
+      case RequestPoint::arrive:
+        life.arrive = event.time;
+        break;
       case RequestPoint::schedule:
         if (!life.schedule) life.schedule = event.time;
         break;
       case RequestPoint::first_token:
         if (!life.first_token) life.first_token = event.time;
         break;
-      case RequestPoint::preempt: life.preempted.push_back(event.time); break;
-      case RequestPoint::end: life.end = event.time; break;
-      case RequestPoint::fail: break;  // a request that failed has no latency
+      case RequestPoint::preempt:
+        life.preempted.push_back(event.time);
+        break;
+      case RequestPoint::end:
+        life.end = event.time;
+        break;
+      case RequestPoint::fail:
+        break;  // a request that failed has no latency
     }
   }
   for (const SpeculationStep& row : recording.speculation) {
@@ -32,7 +39,8 @@ Lives lives_of(const Recording& recording) {
   }
   for (auto& [request, life] : lives) {
     if (!life.first_token) continue;
-    // Engines differ in whether the pass that ends the prompt is a speculation step too: if not, its token is added here.
+    // Engines differ in whether the pass that ends the prompt is a speculation step too: if not, its token is added
+    // here.
     if (life.emissions.empty() || life.emissions.front().time > *life.first_token) {
       life.emissions.insert(life.emissions.begin(), {*life.first_token, 1});
     }
@@ -55,7 +63,8 @@ std::vector<Gap> token_gaps(const Lives& lives) {
 std::optional<double> time_per_output_token(const Life& life) {
   const std::uint64_t tokens = life.output_tokens();
   if (tokens < 2) return std::nullopt;
-  return static_cast<double>(life.emissions.back().time - life.emissions.front().time) / static_cast<double>(tokens - 1);
+  return static_cast<double>(life.emissions.back().time - life.emissions.front().time) /
+         static_cast<double>(tokens - 1);
 }
 
 }  // namespace dmprof::latency

@@ -17,7 +17,7 @@ struct Emission {
 struct Life {
   std::optional<TimeNs> arrive, schedule, first_token, end;  // schedule: the first one
   std::vector<TimeNs> preempted;
-  std::vector<Emission> emissions;   // in time order; the first holds the first token
+  std::vector<Emission> emissions;  // in time order; the first holds the first token
   std::uint64_t output_tokens() const;
 };
 

@@ -15,7 +15,9 @@ MetricValue throughput(const View& view, const Scope& scope) {
   RatioEstimate per_step;
   for (const SpeculationStep& row : view.speculation(scope)) {
     const Step* step = view.find_step(row.step);
-    if (step == nullptr || view.class_of(*step) != (scope.phase == Phase::prefill ? View::StepClass::prefill : View::StepClass::decode)) continue;
+    if (step == nullptr ||
+        view.class_of(*step) != (scope.phase == Phase::prefill ? View::StepClass::prefill : View::StepClass::decode))
+      continue;
     tokens += row.emitted;
     ++rows;
   }
@@ -32,7 +34,8 @@ MetricValue throughput(const View& view, const Scope& scope) {
     per_step.add(emitted, static_cast<double>(step.duration));
   }
   if (const auto interval = per_step.interval(); interval && per_step.ratio() > 0) {
-    value.interval = ConfidenceInterval{*value.value * interval->low / per_step.ratio(), *value.value * interval->high / per_step.ratio()};
+    value.interval = ConfidenceInterval{*value.value * interval->low / per_step.ratio(),
+                                        *value.value * interval->high / per_step.ratio()};
   }
   value.beside = {{"tokens", "tokens", tokens}, {"time", "ns", static_cast<double>(wall)}};
   return value;
@@ -40,7 +43,8 @@ MetricValue throughput(const View& view, const Scope& scope) {
 
 MetricValue goodput(const View& view, const Scope& scope) {
   const Objectives& slo = scope.slo;
-  if (!slo.any()) return unavailable("no objective was given; name one with --slo, for example --slo ttft=500ms,itl=50ms");
+  if (!slo.any())
+    return unavailable("no objective was given; name one with --slo, for example --slo ttft=500ms,itl=50ms");
   const latency::Lives& lives = view.shared<latency::Lives>([&] { return latency::lives_of(view.recording()); });
   double tokens = 0;
   std::uint64_t met = 0, finished = 0;
@@ -50,14 +54,17 @@ MetricValue goodput(const View& view, const Scope& scope) {
     ++finished;
     begin = begin ? std::min(*begin, *life.arrive) : *life.arrive;
     end = end ? std::max(*end, *life.end) : *life.end;
-    const auto within = [](const std::optional<TimeNs>& limit, double ns) { return !limit || ns <= static_cast<double>(*limit); };
+    const auto within = [](const std::optional<TimeNs>& limit, double ns) {
+      return !limit || ns <= static_cast<double>(*limit);
+    };
     const std::optional<double> per_token = latency::time_per_output_token(life);
     double worst_gap = 0;
     for (std::size_t i = 1; i < life.emissions.size(); ++i) {
       worst_gap = std::max(worst_gap, static_cast<double>(life.emissions[i].time - life.emissions[i - 1].time));
     }
-    if (!within(slo.ttft, static_cast<double>(*life.first_token - *life.arrive)) || !within(slo.e2e, static_cast<double>(*life.end - *life.arrive)) ||
-        !within(slo.tpot, per_token.value_or(0)) || !within(slo.itl, worst_gap)) {
+    if (!within(slo.ttft, static_cast<double>(*life.first_token - *life.arrive)) ||
+        !within(slo.e2e, static_cast<double>(*life.end - *life.arrive)) || !within(slo.tpot, per_token.value_or(0)) ||
+        !within(slo.itl, worst_gap)) {
       continue;
     }
     ++met;
@@ -67,7 +74,8 @@ MetricValue goodput(const View& view, const Scope& scope) {
   if (*end <= *begin) return unavailable("all requests begin and end at the same time");
   MetricValue value = scalar(tokens / (static_cast<double>(*end - *begin) / 1e9), finished);
   value.window = "whole run, first arrival to last end";
-  value.beside = {{"requests that met the objective", "ratio", static_cast<double>(met) / static_cast<double>(finished)}};
+  value.beside = {
+      {"requests that met the objective", "ratio", static_cast<double>(met) / static_cast<double>(finished)}};
   return value;
 }
 
@@ -75,14 +83,23 @@ MetricValue goodput(const View& view, const Scope& scope) {
 
 void register_throughput(Catalogue& catalogue) {
   const Events events = Events::requests | Events::steps | Events::speculation;
-  catalogue.add({.name = "throughput", .unit = "tokens/s",
-                 .definition = "output tokens emitted by decode steps / wall time of decoding, pauses included; rejected drafts are no output",
-                 .needs = "steps and speculation steps", .events = events, .direction = Direction::higher_is_better,
-                 .by = {By::window, By::request}, .compute = throughput});
-  catalogue.add({.name = "goodput", .unit = "tokens/s",
-                 .definition = "output tokens of finished requests that met every objective of --slo (ttft; itl: the longest gap; tpot; e2e) / time from "
+  catalogue.add({.name = "throughput",
+                 .unit = "tokens/s",
+                 .definition = "output tokens emitted by decode steps / wall time of decoding, pauses included; "
+                               "rejected drafts are no output",
+                 .needs = "steps and speculation steps",
+                 .events = events,
+                 .direction = Direction::higher_is_better,
+                 .by = {By::window, By::request},
+                 .compute = throughput});
+  catalogue.add({.name = "goodput",
+                 .unit = "tokens/s",
+                 .definition = "output tokens of finished requests that met every objective of --slo (ttft; itl: the "
+                               "longest gap; tpot; e2e) / time from "
                                "the first arrival to the last end",
-                 .needs = "request events, speculation steps and --slo", .events = events, .direction = Direction::higher_is_better,
+                 .needs = "request events, speculation steps and --slo",
+                 .events = events,
+                 .direction = Direction::higher_is_better,
                  .compute = goodput});
 }
 

@@ -18,7 +18,8 @@ MetricValue preemption_rate(const View& view, const Scope& scope) {
   double preemptions = 0;
   std::map<std::uint64_t, double> by_request;
   for (const RequestEvent& event : recording.requests) {
-    if (event.point != RequestPoint::preempt || (scope.range && !scope.range->overlaps(event.time, event.time))) continue;
+    if (event.point != RequestPoint::preempt || (scope.range && !scope.range->overlaps(event.time, event.time)))
+      continue;
     ++preemptions, ++by_request[event.request];
   }
   MetricValue value = scalar(preemptions / (static_cast<double>(wall) / 1e9), recording.requests.size());
@@ -46,11 +47,14 @@ MetricValue recompute_share(const View& view, const Scope&) {
 
 MetricValue capacity_footprint(const View& view, const Scope& scope) {
   const std::optional<double> parameters = view.recording().environment_number("model.parameter_bytes");
-  if (!parameters) return unavailable("the size of the parameters (environment model.parameter_bytes) is not in the recording");
+  if (!parameters)
+    return unavailable("the size of the parameters (environment model.parameter_bytes) is not in the recording");
   const MetricValue kv = reported::counter_mean("kv_bytes")(view, scope);
   if (!kv.ok()) return unavailable(kv.reason);
   double batch = 0, time = 0;
-  for (const Step& step : view.steps(scope)) batch += static_cast<double>(step.batch) * static_cast<double>(step.duration), time += static_cast<double>(step.duration);
+  for (const Step& step : view.steps(scope))
+    batch += static_cast<double>(step.batch) * static_cast<double>(step.duration),
+        time += static_cast<double>(step.duration);
   if (batch <= 0) return unavailable(reasons::no_steps(view, scope));
   MetricValue value = scalar((*parameters + *kv.value) / (batch / time), kv.samples);
   value.reason = "activations are not reported and not counted";
@@ -62,26 +66,49 @@ MetricValue capacity_footprint(const View& view, const Scope& scope) {
 void register_memory(Catalogue& catalogue) {
   const Events counters = Events::counters | Events::steps | Events::speculation;
   const auto gauge = [&](const char* name, const char* unit, const char* definition, Direction direction) {
-    catalogue.add({.name = name, .unit = unit, .definition = definition, .needs = std::string("a counter '") + name + "'", .events = counters,
-                   .direction = direction, .by = {By::window}, .compute = reported::counter_mean(name)});
+    catalogue.add({.name = name,
+                   .unit = unit,
+                   .definition = definition,
+                   .needs = std::string("a counter '") + name + "'",
+                   .events = counters,
+                   .direction = direction,
+                   .by = {By::window},
+                   .compute = reported::counter_mean(name)});
   };
-  catalogue.add({.name = "capacity_footprint", .unit = "B/request",
+  catalogue.add({.name = "capacity_footprint",
+                 .unit = "B/request",
                  .definition = "(parameter bytes + KV bytes of all requests in the batch) / batch",
-                 .needs = "environment model.parameter_bytes and a counter 'kv_bytes'", .events = counters,
-                 .direction = Direction::lower_is_better, .compute = capacity_footprint});
-  catalogue.add({.name = "oom_events", .unit = "events", .definition = "failed allocations of device memory, pinned host memory or for fragmentation",
-                 .needs = "a counter 'oom_events' that only rises", .events = counters, .direction = Direction::lower_is_better,
+                 .needs = "environment model.parameter_bytes and a counter 'kv_bytes'",
+                 .events = counters,
+                 .direction = Direction::lower_is_better,
+                 .compute = capacity_footprint});
+  catalogue.add({.name = "oom_events",
+                 .unit = "events",
+                 .definition = "failed allocations of device memory, pinned host memory or for fragmentation",
+                 .needs = "a counter 'oom_events' that only rises",
+                 .events = counters,
+                 .direction = Direction::lower_is_better,
                  .compute = reported::counter_growth("oom_events")});
   gauge("pinned_bytes", "B", "pinned host memory in use, averaged over decode time", Direction::none);
   gauge("kv_cache_usage", "ratio", "KV cache used / its capacity, averaged over decode time", Direction::none);
-  catalogue.add({.name = "preemption_rate", .unit = "1/s", .definition = "preemptions / wall time of decoding; the worst request's count beside it",
-                 .needs = "request events", .events = Events::requests | Events::steps | Events::speculation,
-                 .direction = Direction::lower_is_better, .by = {By::window}, .compute = preemption_rate});
-  catalogue.add({.name = "recompute_share", .unit = "ratio",
-                 .definition = "tokens that had been computed when their request was preempted / all tokens the target computed",
-                 .needs = "request events and steps", .events = Events::requests | Events::steps | Events::speculation,
-                 .direction = Direction::lower_is_better, .compute = recompute_share});
-  gauge("hbm_fragmentation", "ratio", "free bytes unusable for the largest pending allocation / free bytes", Direction::lower_is_better);
+  catalogue.add({.name = "preemption_rate",
+                 .unit = "1/s",
+                 .definition = "preemptions / wall time of decoding; the worst request's count beside it",
+                 .needs = "request events",
+                 .events = Events::requests | Events::steps | Events::speculation,
+                 .direction = Direction::lower_is_better,
+                 .by = {By::window},
+                 .compute = preemption_rate});
+  catalogue.add(
+      {.name = "recompute_share",
+       .unit = "ratio",
+       .definition = "tokens that had been computed when their request was preempted / all tokens the target computed",
+       .needs = "request events and steps",
+       .events = Events::requests | Events::steps | Events::speculation,
+       .direction = Direction::lower_is_better,
+       .compute = recompute_share});
+  gauge("hbm_fragmentation", "ratio", "free bytes unusable for the largest pending allocation / free bytes",
+        Direction::lower_is_better);
   gauge("compression_ratio", "x", "logical bytes / stored bytes of a tier", Direction::higher_is_better);
 }
 

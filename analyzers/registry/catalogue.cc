@@ -29,8 +29,10 @@ constexpr std::size_t longest_name = 64;  // longer input is no typo of ours, an
 }  // namespace
 
 void Catalogue::add(Metric metric) {
-  if (metric.name.empty() || metric.unit.empty() || metric.definition.empty() || !metric.compute || find(metric.name) != nullptr) {
-    fmt::print(stderr, "dmprof: metric '{}' is registered twice or incomplete; this is a mistake in the program\n", metric.name);
+  if (metric.name.empty() || metric.unit.empty() || metric.definition.empty() || !metric.compute ||
+      find(metric.name) != nullptr) {
+    fmt::print(stderr, "dmprof: metric '{}' is registered twice or incomplete; this is a mistake in the program\n",
+               metric.name);
     std::abort();
   }
   index_.emplace(metric.name, metrics_.size());
@@ -64,9 +66,9 @@ Status Catalogue::check(std::span<const std::string> names) const {
   for (const std::string& name : names) {
     if (find(name) != nullptr) continue;
     const std::optional<std::string> near = nearest(name);
-    return fail(ErrorKind::usage, fmt::format("no metric is called '{}'; {}", name.substr(0, longest_name),
-                                              near ? fmt::format("did you mean '{}'?", *near)
-                                                   : "`dmprof metrics` lists them all"));
+    return fail(ErrorKind::usage,
+                fmt::format("no metric is called '{}'; {}", name.substr(0, longest_name),
+                            near ? fmt::format("did you mean '{}'?", *near) : "`dmprof metrics` lists them all"));
   }
   return {};
 }

@@ -1,5 +1,5 @@
-// The metrics this build knows. Each analyzer adds its own with a function that a caller names (analyzers/all calls them all):
-// nothing registers itself behind the reader's back. Build once, then read from any thread.
+// The metrics this build knows. Each analyzer adds its own with a function that a caller names (analyzers/all calls
+// them all): nothing registers itself behind the reader's back. Build once, then read from any thread.
 #pragma once
 
 #include <map>
@@ -36,8 +36,9 @@ class Catalogue {
   // The event kinds that these metrics read; load a recording with at least these.
   Events events(std::span<const std::string> names) const;
 
-  // One value per name, in order. Only an unknown name is an error (usage): what the recording cannot answer is a value whose
-  // status is unavailable, what it answers wrongly (a ratio outside [0, 1], not a number) one whose status is invalid.
+  // One value per name, in order. Only an unknown name is an error (usage): what the recording cannot answer is a value
+  // whose status is unavailable, what it answers wrongly (a ratio outside [0, 1], not a number) one whose status is
+  // invalid.
   Result<std::vector<MetricValue>> evaluate(std::span<const std::string> names, const Recording& recording,
                                             const EvaluateOptions& options = {}) const;
 

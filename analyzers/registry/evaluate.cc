@@ -51,13 +51,15 @@ std::vector<Group> groups(By by, const View& view, const Scope& scope) {
       for (int i = 0; i < windows; ++i) {
         const auto edge = [&](int n) { return begin + length / windows * n + length % windows * n / windows; };
         const TimeRange range{edge(i), edge(i + 1)};
-        add(fmt::format("{:.3f}-{:.3f} s", static_cast<double>(range.begin - begin) / 1e9, static_cast<double>(range.end - begin) / 1e9))
+        add(fmt::format("{:.3f}-{:.3f} s", static_cast<double>(range.begin - begin) / 1e9,
+                        static_cast<double>(range.end - begin) / 1e9))
             .range = range;
       }
       break;
     }
     case By::layer:
-    case By::position: break;  // position: the parts of an array, see rows_of_parts
+    case By::position:
+      break;  // position: the parts of an array, see rows_of_parts
   }
   return all;
 }
@@ -74,7 +76,7 @@ MetricValue compute(const Metric& metric, const View& view, const Scope& scope) 
   value.definition = metric.definition;
   value.kind = metric.kind;
   value.direction = metric.direction;
-  if (value.window.empty()) value.window = view.window(scope);
+  if (value.window.empty()) value.window = view.window(scope, metric.keeps_warm_up, metric.keeps_baseline);
   guard(value);
   return value;
 }
@@ -108,7 +110,8 @@ void guard(MetricValue& value) {
   for (const Part& part : value.parts) look(part.value, value.unit);
   if (value.interval) look(value.interval->low, value.unit), look(value.interval->high, value.unit);
   if (value.spread) {
-    for (const double number : {value.spread->p50, value.spread->p90, value.spread->p95, value.spread->p99, value.spread->max}) {
+    for (const double number :
+         {value.spread->p50, value.spread->p90, value.spread->p95, value.spread->p99, value.spread->max}) {
       look(number, value.unit);
     }
   }
@@ -123,10 +126,12 @@ void guard(MetricValue& value) {
   }
   const std::string subject = value.subject.empty() ? "" : fmt::format(" for {}", value.subject);
   value.status = ValueStatus::invalid;
-  value.reason = std::isfinite(*bad)
-                     ? fmt::format("instrument error: {:.4g}{} is outside what {} allows; the recorded figures contradict each other", *bad,
-                                   subject, value.unit == "ratio" ? "[0, 1]" : value.unit)
-                     : fmt::format("instrument error: not a number{}; the recorded figures contradict each other", subject);
+  value.reason =
+      std::isfinite(*bad)
+          ? fmt::format(
+                "instrument error: {:.4g}{} is outside what {} allows; the recorded figures contradict each other",
+                *bad, subject, value.unit == "ratio" ? "[0, 1]" : value.unit)
+          : fmt::format("instrument error: not a number{}; the recorded figures contradict each other", subject);
   value.value.reset(), value.interval.reset(), value.spread.reset();
   value.parts.clear(), value.beside.clear();
 }
@@ -140,8 +145,10 @@ Result<std::vector<MetricValue>> Catalogue::evaluate(std::span<const std::string
       if (std::find(supported.begin(), supported.end(), *options.by) != supported.end()) continue;
       std::vector<std::string_view> others;
       for (const By by : supported) others.push_back(to_text(by));
-      return fail(ErrorKind::usage, fmt::format("{} cannot be broken down by {}; {}", name, to_text(*options.by),
-                                                others.empty() ? "it has one value only" : fmt::format("try --by {}", fmt::join(others, " or --by "))));
+      return fail(ErrorKind::usage,
+                  fmt::format("{} cannot be broken down by {}; {}", name, to_text(*options.by),
+                              others.empty() ? "it has one value only"
+                                             : fmt::format("try --by {}", fmt::join(others, " or --by "))));
     }
   }
   const View view(recording);

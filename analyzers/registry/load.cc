@@ -72,12 +72,15 @@ Result<Recording> load_recording(const Reader& reader, Events wanted, std::optio
   DMPROF_TRY(load(reader, recording.loaded, Events::kernels, recording.kernels));
   recording.make_sound();
   if (process && !recording.processes.contains(*process)) {
-    return fail(ErrorKind::usage, fmt::format("{}: holds no process {}; `dmprof query` on the table `process` lists them", reader.path(), *process));
+    return fail(ErrorKind::usage,
+                fmt::format("{}: holds no process {}; `dmprof query` on the table `process` lists them", reader.path(),
+                            *process));
   }
   if (!process) process = recording.main_process();
   if (process && recording.processes.size() > 1) {
     const Process& kept = recording.processes[*process];
-    recording.note = fmt::format("process {} ({}) of {} recorded", kept.pid, kept.name.empty() ? "unnamed" : kept.name, recording.processes.size());
+    recording.note = fmt::format("process {} ({}) of {} recorded", kept.pid, kept.name.empty() ? "unnamed" : kept.name,
+                                 recording.processes.size());
     recording.keep_process(*process);
   }
   return recording;

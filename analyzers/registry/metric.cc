@@ -10,7 +10,7 @@ namespace dmprof {
 namespace {
 
 constexpr std::array by_names = {
-    std::pair{By::request, "request"}, std::pair{By::layer, "layer"}, std::pair{By::tier, "tier"},
+    std::pair{By::request, "request"},   std::pair{By::layer, "layer"}, std::pair{By::tier, "tier"},
     std::pair{By::position, "position"}, std::pair{By::phase, "phase"}, std::pair{By::window, "window"},
 };
 
@@ -18,34 +18,45 @@ constexpr std::array by_names = {
 
 std::string_view to_text(MetricKind kind) {
   switch (kind) {
-    case MetricKind::distribution: return "distribution";
-    case MetricKind::array: return "array";
-    case MetricKind::shares: return "shares";
-    case MetricKind::scalar: break;
+    case MetricKind::distribution:
+      return "distribution";
+    case MetricKind::array:
+      return "array";
+    case MetricKind::shares:
+      return "shares";
+    case MetricKind::scalar:
+      break;
   }
   return "scalar";
 }
 
 std::string_view to_text(Direction direction) {
   switch (direction) {
-    case Direction::higher_is_better: return "higher";
-    case Direction::lower_is_better: return "lower";
-    case Direction::none: break;
+    case Direction::higher_is_better:
+      return "higher";
+    case Direction::lower_is_better:
+      return "lower";
+    case Direction::none:
+      break;
   }
   return "none";
 }
 
 std::string_view to_text(ValueStatus status) {
   switch (status) {
-    case ValueStatus::ok: return "ok";
-    case ValueStatus::invalid: return "invalid";
-    case ValueStatus::unavailable: break;
+    case ValueStatus::ok:
+      return "ok";
+    case ValueStatus::invalid:
+      return "invalid";
+    case ValueStatus::unavailable:
+      break;
   }
   return "unavailable";
 }
 
 std::string_view to_text(By by) {
-  const auto found = std::find_if(by_names.begin(), by_names.end(), [by](const auto& entry) { return entry.first == by; });
+  const auto found =
+      std::find_if(by_names.begin(), by_names.end(), [by](const auto& entry) { return entry.first == by; });
   return found == by_names.end() ? "" : found->second;
 }
 

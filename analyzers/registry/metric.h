@@ -1,4 +1,5 @@
-// What a metric is, and what its value is. One metric = one name, one unit, one definition that travels with every value.
+// What a metric is, and what its value is. One metric = one name, one unit, one definition that travels with every
+// value.
 #pragma once
 
 #include <cstdint>
@@ -40,10 +41,10 @@ struct ConfidenceInterval {  // bootstrap, 95 %, fixed seed
 };
 
 struct Part {
-  std::string name;              // "1" (position), "memory_stall" (share), "request 7"
+  std::string name;  // "1" (position), "memory_stall" (share), "request 7"
   double value = 0;
   std::uint64_t samples = 0;
-  bool critical = false;         // time budget: on the critical path
+  bool critical = false;  // time budget: on the critical path
 };
 
 // A figure that belongs beside the value: the datasheet peak, the predicted speed-up, the count of steps cut short.
@@ -56,7 +57,7 @@ struct Beside {
 struct MetricValue;
 
 struct ByRow {
-  std::string key;               // "request 3", "backing", "prefill", "0.0-1.2 s"
+  std::string key;                 // "request 3", "backing", "prefill", "0.0-1.2 s"
   std::vector<MetricValue> value;  // exactly one
 };
 
@@ -67,11 +68,11 @@ struct MetricValue {
   MetricKind kind = MetricKind::scalar;
   Direction direction = Direction::none;
   ValueStatus status = ValueStatus::unavailable;
-  std::string reason;            // why not ok; with ok: a remark such as an assumption, or ""
-  std::optional<double> value;   // set when ok, except for arrays
+  std::string reason;           // why not ok; with ok: a remark such as an assumption, or ""
+  std::optional<double> value;  // set when ok, except for arrays
   std::uint64_t samples = 0;
-  std::string window;            // what was looked at: "decode, without 1 warm-up step"
-  std::string subject;           // the tier, position or part the value is about, where it has one
+  std::string window;   // what was looked at: "decode, without 1 warm-up step"
+  std::string subject;  // the tier, position or part the value is about, where it has one
   std::optional<Spread> spread;
   std::optional<ConfidenceInterval> interval;
   std::vector<Part> parts;
@@ -99,7 +100,10 @@ struct Metric {
   Events events = Events::none;  // for the loader
   MetricKind kind = MetricKind::scalar;
   Direction direction = Direction::none;
-  std::vector<By> by = {};       // breakdowns it supports
+  std::vector<By> by = {};  // breakdowns it supports
+  // What the value does not leave out although most do (view.h); its window says so.
+  bool keeps_warm_up = false;
+  bool keeps_baseline = false;
   // Fills everything but name, unit, definition, kind and direction. Never throws on any recording.
   std::function<MetricValue(const View&, const Scope&)> compute;
 };

@@ -9,11 +9,13 @@ namespace dmprof::reasons {
 
 inline std::string no_steps(const View& view, const Scope& scope) {
   if (view.recording().steps.empty()) return "the recording holds no steps: the engine emits none through the SDK";
-  return scope.phase == Phase::prefill ? "the recording holds no prefill steps" : "the recording holds no decode steps here";
+  return scope.phase == Phase::prefill ? "the recording holds no prefill steps"
+                                       : "the recording holds no decode steps here";
 }
 
 inline std::string no_speculation(const View& view) {
-  if (view.recording().speculation.empty()) return "the recording holds no speculation steps: the engine emits none through the SDK";
+  if (view.recording().speculation.empty())
+    return "the recording holds no speculation steps: the engine emits none through the SDK";
   return "no speculation steps here";
 }
 
@@ -22,13 +24,18 @@ inline std::string no_draft(const View& view) {
   return "no step carries a draft: speculation was off";
 }
 
-inline std::string no_requests() { return "the recording holds no request events: the engine emits none through the SDK"; }
+inline std::string no_requests() {
+  return "the recording holds no request events: the engine emits none through the SDK";
+}
 
 inline std::string no_accesses(const View& view) {
-  if (view.recording().accesses.empty()) return "the recording holds no block accesses: the engine streams no blocks, or does not report them";
+  if (view.recording().accesses.empty())
+    return "the recording holds no block accesses: the engine streams no blocks, or does not report them";
   return "no demand accesses here";
 }
 
-inline std::string no_transfers() { return "the recording holds no transfers: nothing moved between tiers, or the engine does not report it"; }
+inline std::string no_transfers() {
+  return "the recording holds no transfers: nothing moved between tiers, or the engine does not report it";
+}
 
 }  // namespace dmprof::reasons

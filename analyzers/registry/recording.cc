@@ -92,8 +92,8 @@ std::optional<std::uint32_t> Recording::main_process() const {
   for_each_kind(*this, [&](const auto& events) {
     for (const auto& event : events) ++weight[owner(event.track)].second;
   });
-  const auto heaviest = std::max_element(weight.begin(), weight.end(),
-                                         [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto heaviest =
+      std::max_element(weight.begin(), weight.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
   if (heaviest == weight.end()) return std::nullopt;
   return heaviest->first;
 }

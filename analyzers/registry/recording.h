@@ -1,5 +1,5 @@
-// What analyzers compute from: the events and tables of one recording as plain vectors. load.h fills it from a store reader;
-// tests fill it by hand. Not synchronised; concurrent reads are fine.
+// What analyzers compute from: the events and tables of one recording as plain vectors. load.h fills it from a store
+// reader; tests fill it by hand. Not synchronised; concurrent reads are fine.
 #pragma once
 
 #include <cstdint>
@@ -63,16 +63,16 @@ struct Recording {
   std::optional<std::uint64_t> recorded;               // their sum; nothing when it was not counted
   std::map<std::string, std::string> environment;
   std::unordered_map<NameId, std::string> names;
-  std::string note;                                    // what load() left out, "" = nothing
+  std::string note;  // what load() left out, "" = nothing
 
-  std::string_view name(NameId id) const;              // "" for an unknown id
-  std::string tier_name(TierId id) const;              // "tier 7" for an unregistered tier
+  std::string_view name(NameId id) const;  // "" for an unknown id
+  std::string tier_name(TierId id) const;  // "tier 7" for an unregistered tier
   // The newest value of a knob, by name; nothing when it was never registered.
   std::optional<Knob> knob(std::string_view name) const;
   std::optional<double> environment_number(std::string_view key) const;
 
-  // Puts events in time order and pulls impossible times (beyond 73 years from the clock's zero) and negative durations back
-  // into range: nothing in a file is trusted. Call it once after filling the vectors.
+  // Puts events in time order and pulls impossible times (beyond 73 years from the clock's zero) and negative durations
+  // back into range: nothing in a file is trusted. Call it once after filling the vectors.
   void make_sound();
   // Keeps only what the process emitted: step ids and clocks are per process and must not be mixed.
   void keep_process(std::uint32_t process);

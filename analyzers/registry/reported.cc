@@ -13,7 +13,8 @@ namespace dmprof::reported {
 namespace {
 
 // Values of the counter in time order; several tracks may report it, each its own.
-std::map<TrackId, std::vector<std::pair<TimeNs, double>>> values_of(const Recording& recording, const std::string& name) {
+std::map<TrackId, std::vector<std::pair<TimeNs, double>>> values_of(const Recording& recording,
+                                                                    const std::string& name) {
   std::map<TrackId, std::vector<std::pair<TimeNs, double>>> values;
   for (const Counter& counter : recording.counters) {
     if (recording.name(counter.name) == name) values[counter.track].emplace_back(counter.time, counter.value);
@@ -35,7 +36,9 @@ std::function<MetricValue(const View&, const Scope&)> counter_mean(std::string n
     for (const auto& [track, values] : values_of(view.recording(), name)) {
       for (std::size_t i = 0; i < values.size(); ++i) {
         const TimeNs begin = values[i].first;
-        const TimeNs end = i + 1 < values.size() ? values[i + 1].first : time.empty() ? begin : std::max(begin, time.back().end);
+        const TimeNs end = i + 1 < values.size() ? values[i + 1].first
+                           : time.empty()        ? begin
+                                                 : std::max(begin, time.back().end);
         const auto inside = static_cast<double>(overlap(time, {begin, end}));
         if (inside <= 0) continue;
         mean.add(inside * values[i].second, inside);
@@ -74,7 +77,9 @@ std::function<MetricValue(const View&, const Scope&)> slice_share(std::string na
     if (count == 0) return unavailable(fmt::format("no slice '{}' is in the recording: the engine marks none", name));
     steps = unite(std::move(steps));
     if (total(steps) <= 0) return unavailable(reasons::no_steps(view, scope));
-    return scalar(static_cast<double>(total(intersect(steps, unite(std::move(slices))))) / static_cast<double>(total(steps)), count);
+    return scalar(
+        static_cast<double>(total(intersect(steps, unite(std::move(slices))))) / static_cast<double>(total(steps)),
+        count);
   };
 }
 

@@ -1,5 +1,5 @@
-// Metrics that no event carries but an engine or collector may report itself: as a counter under the metric's own name, or as
-// slices of a known name. A recording without them cannot answer, and says which counter or slice it lacks.
+// Metrics that no event carries but an engine or collector may report itself: as a counter under the metric's own name,
+// or as slices of a known name. A recording without them cannot answer, and says which counter or slice it lacks.
 #pragma once
 
 #include <functional>

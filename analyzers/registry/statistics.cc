@@ -18,7 +18,8 @@ double percentile(std::span<const double> sorted, double p) {
 
 Spread spread_of(std::vector<double>& samples) {
   std::sort(samples.begin(), samples.end());
-  return {percentile(samples, .50), percentile(samples, .90), percentile(samples, .95), percentile(samples, .99), samples.back()};
+  return {percentile(samples, .50), percentile(samples, .90), percentile(samples, .95), percentile(samples, .99),
+          samples.back()};
 }
 
 void RatioEstimate::add(double numerator, double denominator, std::uint64_t samples) {

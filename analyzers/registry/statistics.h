@@ -16,8 +16,9 @@ double percentile(std::span<const double> sorted, double p);
 // Percentiles of samples in any order; samples is sorted in place. Not for an empty vector.
 Spread spread_of(std::vector<double>& samples);
 
-// A quotient of two sums, with a 95 % percentile-bootstrap interval. Consecutive samples are merged into at most 1024 groups
-// before resampling: bounded memory, and neighbours that resemble each other do not make the interval too narrow.
+// A quotient of two sums, with a 95 % percentile-bootstrap interval. Consecutive samples are merged into at most 1024
+// groups before resampling: bounded memory, and neighbours that resemble each other do not make the interval too
+// narrow.
 class RatioEstimate {
  public:
   void add(double numerator, double denominator, std::uint64_t samples = 1);
@@ -39,8 +40,8 @@ class RatioEstimate {
   std::uint64_t samples_ = 0;
 };
 
-// 95 % bootstrap interval of a statistic of rows drawn with replacement; `statistic` gets the drawn indices and may return
-// nothing for a degenerate draw. Nothing with fewer than 5 rows.
+// 95 % bootstrap interval of a statistic of rows drawn with replacement; `statistic` gets the drawn indices and may
+// return nothing for a degenerate draw. Nothing with fewer than 5 rows.
 template <class Statistic>
 std::optional<ConfidenceInterval> bootstrap(std::size_t rows, Statistic&& statistic);
 

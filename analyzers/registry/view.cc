@@ -45,9 +45,14 @@ View::View(const Recording& recording) : recording_(recording) {
   TimeNs begin = 0, end = 0;
   for (const Step& step : recording.steps) {
     switch (class_of(step)) {
-      case StepClass::prefill: prefill.push_back(range_of(step)); break;
-      case StepClass::baseline: baseline.push_back(range_of(step)); break;
-      case StepClass::warm_up: break;
+      case StepClass::prefill:
+        prefill.push_back(range_of(step));
+        break;
+      case StepClass::baseline:
+        baseline.push_back(range_of(step));
+        break;
+      case StepClass::warm_up:
+        break;
       case StepClass::decode:
         if (decode.empty()) begin = step.start;
         end = std::max(end, end_of(step));
@@ -73,13 +78,15 @@ View::StepClass View::class_of(const Step& step) const {
 }
 
 const Step* View::find_step(std::uint64_t step) const {
+  if (last_found_ != nullptr && last_found_->step == step) return last_found_;
   const auto found = step_index_.find(step);
-  return found == step_index_.end() ? nullptr : &recording_.steps[found->second];
+  return found == step_index_.end() ? nullptr : last_found_ = &recording_.steps[found->second];
 }
 
 void View::index_rows() const {
   if (rows_indexed_) return;
-  for (std::size_t i = 0; i < recording_.speculation.size(); ++i) rows_of_step_[recording_.speculation[i].step].push_back(i);
+  for (std::size_t i = 0; i < recording_.speculation.size(); ++i)
+    rows_of_step_[recording_.speculation[i].step].push_back(i);
   rows_indexed_ = true;
 }
 
@@ -137,21 +144,24 @@ std::vector<SpeculationStep> View::speculation(const Scope& scope) const {
   return rows;
 }
 
+bool View::belongs(const BlockAccess& access, const Scope& scope) const {
+  if (scope.tier && access.tier != *scope.tier) return false;
+  if (scope.range && !scope.range->overlaps(access.time, access.time)) return false;
+  const Step* step = find_step(access.step);
+  Phase phase = access.phase;
+  if (phase == Phase::none) {
+    phase = step != nullptr ? step->phase : contains(prefill_, access.time) ? Phase::prefill : Phase::decode;
+  }
+  if (phase != scope.phase) return false;
+  if (phase == Phase::decode && warm_up_ != 0 &&
+      (step != nullptr ? step->step == warm_up_ : access.time < warm_up_end_))
+    return false;
+  return !scope.request || request_in_step(*scope.request, access.step);
+}
+
 std::vector<BlockAccess> View::accesses(const Scope& scope) const {
   std::vector<BlockAccess> kept;
-  for (const BlockAccess& access : recording_.accesses) {
-    if (scope.tier && access.tier != *scope.tier) continue;
-    if (scope.range && !scope.range->overlaps(access.time, access.time)) continue;
-    const Step* step = find_step(access.step);
-    Phase phase = access.phase;
-    if (phase == Phase::none) {
-      phase = step != nullptr ? step->phase : contains(prefill_, access.time) ? Phase::prefill : Phase::decode;
-    }
-    if (phase != scope.phase) continue;
-    if (phase == Phase::decode && warm_up_ != 0 && (step != nullptr ? step->step == warm_up_ : access.time < warm_up_end_)) continue;
-    if (scope.request && !request_in_step(*scope.request, access.step)) continue;
-    kept.push_back(access);
-  }
+  each_access(scope, [&kept](const BlockAccess& access) { kept.push_back(access); });
   return kept;
 }
 
@@ -166,13 +176,14 @@ bool View::in_scope(TimeNs time, const Scope& scope) const {
   return contains(scope.phase == Phase::prefill ? prefill_ : decode_, time);
 }
 
-std::string View::window(const Scope& scope) const {
+std::string View::window(const Scope& scope, bool keeps_warm_up, bool keeps_baseline) const {
   std::string text = scope.phase == Phase::prefill ? "prefill" : "decode";
   if (scope.phase != Phase::prefill) {
     std::vector<std::string> left_out;
-    if (warm_up_steps() > 0) left_out.push_back(count(warm_up_steps(), "warm-up step"));
-    if (!baseline_steps_.empty()) left_out.push_back(count(baseline_steps_.size(), "baseline step"));
-    text += left_out.empty() ? ", no warm-up left out (too few steps)" : fmt::format(", {} left out", fmt::join(left_out, " and "));
+    if (!keeps_warm_up && warm_up_steps() > 0) left_out.push_back(count(warm_up_steps(), "warm-up step"));
+    if (!keeps_baseline && !baseline_steps_.empty()) left_out.push_back(count(baseline_steps_.size(), "baseline step"));
+    if (!left_out.empty()) text += fmt::format(", {} left out", fmt::join(left_out, " and "));
+    if (!keeps_warm_up && warm_up_steps() == 0) text += ", no warm-up left out (too few steps)";
   }
   if (!recording_.note.empty()) text += "; " + recording_.note;
   return text;

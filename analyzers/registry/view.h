@@ -1,13 +1,16 @@
-// What every analyzer needs of a recording, worked out once: which step is prefill, decode, baseline or warm-up, which stretches
-// of time count as decoding, and which events belong to a scope. One thread at a time.
+// What every analyzer needs of a recording, worked out once: which step is prefill, decode, baseline or warm-up, which
+// stretches of time count as decoding, and which events belong to a scope. One thread at a time.
 //
 // The rules, the same for every metric:
 //  - prefill and decode are kept apart; decode is the default. A step that mixes both counts as prefill.
-//  - warm-up is the first decode step of the recording (blocks that were never touched before, tables still empty). It is left
+//  - warm-up is the first decode step of the recording (blocks that were never touched before, tables still empty). It
+//  is left
 //    out unless there are fewer than 3 decode steps.
-//  - baseline steps (run without speculation on purpose, to measure c and v(n)) are an intervention of the measurement and are
+//  - baseline steps (run without speculation on purpose, to measure c and v(n)) are an intervention of the measurement
+//  and are
 //    left out of everything but what they were made for.
-//  - decode time is the wall time from the end of warm-up to the end of the last decode step, less stretches in which only prefill
+//  - decode time is the wall time from the end of warm-up to the end of the last decode step, less stretches in which
+//  only prefill
 //    or only baseline steps ran. Pauses between decode steps belong to it.
 #pragma once
 
@@ -37,7 +40,8 @@ struct Scope {
 
 class View {
  public:
-  explicit View(const Recording& recording);  // keeps a reference; the recording must outlive the view and be in time order
+  explicit View(
+      const Recording& recording);  // keeps a reference; the recording must outlive the view and be in time order
 
   const Recording& recording() const { return recording_; }
 
@@ -49,14 +53,20 @@ class View {
   std::vector<Step> steps(const Scope& scope) const;
   std::vector<Step> baseline_steps(const Scope& scope) const;
 
-  // Rows of the scope that belong to normal operation: decode rows, baseline rows left out; warm-up rows stay, since a cold cache
-  // changes times and not which tokens are accepted.
+  // Rows of the scope that belong to normal operation: decode rows, baseline rows left out; warm-up rows stay, since a
+  // cold cache changes times and not which tokens are accepted.
   std::vector<SpeculationStep> speculation(const Scope& scope) const;
   std::vector<SpeculationStep> rows_of_step(std::uint64_t step) const;
   std::uint64_t baseline_rows() const { return baseline_rows_; }
 
   // Demand accesses of the scope, warm-up left out, baseline steps kept (they ask the same caches).
   std::vector<BlockAccess> accesses(const Scope& scope) const;
+  template <class Visit>
+  void each_access(const Scope& scope, Visit&& visit) const {  // the same without a copy
+    for (const BlockAccess& access : recording_.accesses) {
+      if (belongs(access, scope)) visit(access);
+    }
+  }
 
   // Wall time of the scope's phase, see above. Empty without steps.
   Intervals time(const Scope& scope) const;
@@ -68,7 +78,7 @@ class View {
   std::size_t baseline_step_count() const { return baseline_steps_.size(); }
 
   // "decode, 1 warm-up step and 12 baseline steps left out"
-  std::string window(const Scope& scope) const;
+  std::string window(const Scope& scope, bool keeps_warm_up = false, bool keeps_baseline = false) const;
 
   // A result shared by several metrics: made once per type T and view.
   template <class T, class Make>
@@ -80,6 +90,7 @@ class View {
 
  private:
   Intervals phase_time(Phase phase) const;
+  bool belongs(const BlockAccess& access, const Scope& scope) const;
   bool request_in_step(std::uint64_t request, std::uint64_t step) const;
   void index_rows() const;
 
@@ -93,6 +104,7 @@ class View {
   Intervals decode_, prefill_;
   mutable std::unordered_map<std::uint64_t, std::vector<std::size_t>> rows_of_step_;
   mutable bool rows_indexed_ = false;
+  mutable const Step* last_found_ = nullptr;  // events of one step follow one another
   mutable std::unordered_map<std::type_index, std::shared_ptr<const void>> shared_;
 };
 

@@ -49,14 +49,18 @@ MetricValue utilization(const View& view, const Scope& scope) {
     return value;
   }
   const std::optional<double> peak = roofline::bandwidth(recording, *tier);
-  if (!peak || *peak <= 0) return unavailable(fmt::format("the bandwidth of {} was neither measured nor registered", name));
-  if (found == traffic.end()) return unavailable(fmt::format("no transfer from {} is in the recording: what it serves is not counted as moved bytes", name));
+  if (!peak || *peak <= 0)
+    return unavailable(fmt::format("the bandwidth of {} was neither measured nor registered", name));
+  if (found == traffic.end())
+    return unavailable(
+        fmt::format("no transfer from {} is in the recording: what it serves is not counted as moved bytes", name));
   const TimeNs wall = total(view.time(scope));
   if (wall <= 0) return unavailable(reasons::no_steps(view, scope));
   value = scalar(found->second.bytes / (seconds(wall) * *peak), found->second.transfers);
   value.subject = name;
   value.beside = {{"bytes moved", "B", found->second.bytes}, {"measured bandwidth", "B/s", *peak}};
-  if (capacity->second.datasheet_bandwidth > 0) value.beside.push_back({"datasheet bandwidth", "B/s", capacity->second.datasheet_bandwidth});
+  if (capacity->second.datasheet_bandwidth > 0)
+    value.beside.push_back({"datasheet bandwidth", "B/s", capacity->second.datasheet_bandwidth});
   return value;
 }
 
@@ -66,7 +70,8 @@ MetricValue useful_share(const View& view, const Scope& scope) {
     if (scope.tier && tier != *scope.tier) continue;
     estimate.add(sum.useful, sum.bytes, sum.transfers);
   }
-  return estimate.denominator() > 0 ? scalar(estimate.ratio(), estimate.samples()) : unavailable(reasons::no_transfers());
+  return estimate.denominator() > 0 ? scalar(estimate.ratio(), estimate.samples())
+                                    : unavailable(reasons::no_transfers());
 }
 
 MetricValue model_bandwidth(const View& view, const Scope& scope) {
@@ -87,14 +92,17 @@ MetricValue link_utilization(const View& view, const Scope& scope) {
   for (const Transfer& transfer : view.recording().transfers) {
     if (!view.in_scope(transfer.start, scope)) continue;
     links[{transfer.from, transfer.to}].push_back({transfer.start, end_of(transfer)});
-    bytes += static_cast<double>(transfer.bytes), useful += static_cast<double>(transfer.useful_bytes), depth += transfer.queue_depth, ++count;
+    bytes += static_cast<double>(transfer.bytes), useful += static_cast<double>(transfer.useful_bytes),
+        depth += transfer.queue_depth, ++count;
   }
   const Intervals time = view.time(scope);
   if (links.empty() || total(time) <= 0) return unavailable(reasons::no_transfers());
   MetricValue value = scalar(0, static_cast<std::uint64_t>(count));
   for (auto& [link, ranges] : links) {
-    const double busy = static_cast<double>(total(intersect(unite(std::move(ranges)), time))) / static_cast<double>(total(time));
-    const std::string name = fmt::format("{} to {}", view.recording().tier_name(link.first), view.recording().tier_name(link.second));
+    const double busy =
+        static_cast<double>(total(intersect(unite(std::move(ranges)), time))) / static_cast<double>(total(time));
+    const std::string name =
+        fmt::format("{} to {}", view.recording().tier_name(link.first), view.recording().tier_name(link.second));
     value.parts.push_back({name, busy, 0, false});
     if (busy >= *value.value) value.value = busy, value.subject = name;
   }
@@ -107,22 +115,43 @@ MetricValue link_utilization(const View& view, const Scope& scope) {
 
 void register_bandwidth(Catalogue& catalogue) {
   const Events events = Events::transfers | Events::steps | Events::speculation;
-  catalogue.add({.name = "bandwidth_utilization", .unit = "ratio",
-                 .definition = "bytes moved out of a tier during decoding / (wall time x measured bandwidth of that tier); of the slowest tier that "
-                               "served, which is named, unless broken down by tier; main memory only where a step reads at least twice the "
-                               "last-level cache",
-                 .needs = "transfers and the tier's measured bandwidth", .events = events, .by = {By::tier, By::window, By::phase},
-                 .compute = utilization});
-  catalogue.add({.name = "useful_byte_share", .unit = "ratio", .definition = "bytes somebody asked for / bytes moved between tiers during decoding",
-                 .needs = "transfers", .events = events, .direction = Direction::higher_is_better, .by = {By::tier, By::window},
+  catalogue.add(
+      {.name = "bandwidth_utilization",
+       .unit = "ratio",
+       .definition =
+           "bytes moved out of a tier during decoding / (wall time x measured bandwidth of that tier); of the slowest "
+           "tier that "
+           "served, which is named, unless broken down by tier; main memory only where a step reads at least twice the "
+           "last-level cache",
+       .needs = "transfers and the tier's measured bandwidth",
+       .events = events,
+       .by = {By::tier, By::window, By::phase},
+       .compute = utilization});
+  catalogue.add({.name = "useful_byte_share",
+                 .unit = "ratio",
+                 .definition = "bytes somebody asked for / bytes moved between tiers during decoding",
+                 .needs = "transfers",
+                 .events = events,
+                 .direction = Direction::higher_is_better,
+                 .by = {By::tier, By::window},
                  .compute = useful_share});
-  catalogue.add({.name = "model_bandwidth_utilization", .unit = "ratio",
-                 .definition = "(parameter bytes + KV bytes that the target's pass reads) per step / step time / measured bandwidth of main memory",
-                 .needs = "steps with byte counts, a calibration, a step that reads twice the last-level cache", .events = events,
-                 .direction = Direction::higher_is_better, .by = {By::window, By::phase}, .compute = model_bandwidth});
-  catalogue.add({.name = "link_utilization", .unit = "ratio",
-                 .definition = "share of decode wall time during which at least one transfer runs between two tiers; the busiest pair, others beside it",
-                 .needs = "transfers", .events = events, .by = {By::window}, .compute = link_utilization});
+  catalogue.add({.name = "model_bandwidth_utilization",
+                 .unit = "ratio",
+                 .definition = "(parameter bytes + KV bytes that the target's pass reads) per step / step time / "
+                               "measured bandwidth of main memory",
+                 .needs = "steps with byte counts, a calibration, a step that reads twice the last-level cache",
+                 .events = events,
+                 .direction = Direction::higher_is_better,
+                 .by = {By::window, By::phase},
+                 .compute = model_bandwidth});
+  catalogue.add({.name = "link_utilization",
+                 .unit = "ratio",
+                 .definition = "share of decode wall time during which at least one transfer runs between two tiers; "
+                               "the busiest pair, others beside it",
+                 .needs = "transfers",
+                 .events = events,
+                 .by = {By::window},
+                 .compute = link_utilization});
 }
 
 void register_roofline(Catalogue& catalogue) {

@@ -20,7 +20,8 @@ MetricValue compute_utilization(const View& view, const Scope& scope) {
     const TimeNs inside = overlap(time, {kernel.start, end_of(kernel)});
     if (inside <= 0) continue;
     // A wait inside the kernel is taken out in proportion to the part of it that lies in the window.
-    const double waiting = std::clamp(static_cast<double>(kernel.stall) / static_cast<double>(kernel.duration), 0.0, 1.0);
+    const double waiting =
+        std::clamp(static_cast<double>(kernel.stall) / static_cast<double>(kernel.duration), 0.0, 1.0);
     busy += static_cast<double>(inside) * (1 - waiting);
     tracks.insert(kernel.track);
     ++kernels;
@@ -50,13 +51,17 @@ MetricValue over_roofline(const View& view, const Scope& scope) {
     value.beside.push_back({name + " needs", "ns", seconds * 1e9 / static_cast<double>(work.steps)});
     if (seconds > longest) longest = seconds, value.subject = name;
   };
-  if (const std::optional<double> peak = roofline::peak_flops(view.recording()); peak && work.flops > 0) need("compute", work.flops / *peak);
-  if (const roofline::Dram dram = roofline::dram(view, scope); dram.lacking.empty()) need("dram", work.bytes / dram.bandwidth);
+  if (const std::optional<double> peak = roofline::peak_flops(view.recording()); peak && work.flops > 0)
+    need("compute", work.flops / *peak);
+  if (const roofline::Dram dram = roofline::dram(view, scope); dram.lacking.empty())
+    need("dram", work.bytes / dram.bandwidth);
   for (const auto& [tier, sum] : roofline::traffic(view, scope)) {
     const std::optional<double> peak = roofline::bandwidth(view.recording(), tier);
     if (peak && *peak > 0 && sum.bytes > 0) need(view.recording().tier_name(tier), sum.bytes / *peak);
   }
-  if (longest <= 0) return unavailable("no peak is known: neither calibrated FLOP/s nor the measured bandwidth of a tier that moved bytes");
+  if (longest <= 0)
+    return unavailable(
+        "no peak is known: neither calibrated FLOP/s nor the measured bandwidth of a tier that moved bytes");
   value.value = work.time / 1e9 / longest;
   return value;
 }
@@ -65,19 +70,33 @@ MetricValue over_roofline(const View& view, const Scope& scope) {
 
 void register_compute(Catalogue& catalogue) {
   const Events events = Events::steps | Events::speculation | Events::transfers;
-  catalogue.add({.name = "compute_utilization", .unit = "ratio",
-                 .definition = "time kernels ran, their waits for blocks taken out / wall time of decoding; busy including waits is compute_occupancy",
-                 .needs = "kernels with their stalls", .events = events | Events::kernels, .direction = Direction::higher_is_better,
-                 .by = {By::window, By::phase}, .compute = compute_utilization});
-  catalogue.add({.name = "model_flops_utilization", .unit = "ratio",
+  catalogue.add({.name = "compute_utilization",
+                 .unit = "ratio",
+                 .definition = "time kernels ran, their waits for blocks taken out / wall time of decoding; busy "
+                               "including waits is compute_occupancy",
+                 .needs = "kernels with their stalls",
+                 .events = events | Events::kernels,
+                 .direction = Direction::higher_is_better,
+                 .by = {By::window, By::phase},
+                 .compute = compute_utilization});
+  catalogue.add({.name = "model_flops_utilization",
+                 .unit = "ratio",
                  .definition = "FLOPs of the target's passes / wall time of decoding / measured peak FLOP/s",
-                 .needs = "steps with FLOP counts and a calibration", .events = events, .direction = Direction::higher_is_better,
-                 .by = {By::window, By::phase}, .compute = flops_utilization});
-  catalogue.add({.name = "step_time_over_roofline", .unit = "x",
-                 .definition = "measured step time / the longest of: FLOPs at the measured peak, bytes moved from each tier at its measured bandwidth; "
+                 .needs = "steps with FLOP counts and a calibration",
+                 .events = events,
+                 .direction = Direction::higher_is_better,
+                 .by = {By::window, By::phase},
+                 .compute = flops_utilization});
+  catalogue.add({.name = "step_time_over_roofline",
+                 .unit = "x",
+                 .definition = "measured step time / the longest of: FLOPs at the measured peak, bytes moved from each "
+                               "tier at its measured bandwidth; "
                                "main memory only where it is what a step waits for",
-                 .needs = "steps, and a calibration or transfers from a tier of known bandwidth", .events = events,
-                 .direction = Direction::lower_is_better, .by = {By::window, By::phase}, .compute = over_roofline});
+                 .needs = "steps, and a calibration or transfers from a tier of known bandwidth",
+                 .events = events,
+                 .direction = Direction::lower_is_better,
+                 .by = {By::window, By::phase},
+                 .compute = over_roofline});
 }
 
 }  // namespace dmprof

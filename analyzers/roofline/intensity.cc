@@ -50,10 +50,12 @@ Ridge ridge(const View& view, const Scope& scope) {
     result.memory = "dram";
     result.bandwidth = view.recording().environment_number("calibration.read_bandwidth").value_or(0);
     for (const auto& [id, capacity] : view.recording().capacities) {
-      if (roofline::is_dram(capacity) && capacity.measured_bandwidth > 0) result.bandwidth = capacity.measured_bandwidth;
+      if (roofline::is_dram(capacity) && capacity.measured_bandwidth > 0)
+        result.bandwidth = capacity.measured_bandwidth;
     }
   }
-  if (result.bandwidth <= 0) result.lacking = "no memory bandwidth was measured; run `dmprof calibrate` before recording";
+  if (result.bandwidth <= 0)
+    result.lacking = "no memory bandwidth was measured; run `dmprof calibrate` before recording";
   return result;
 }
 
@@ -70,7 +72,8 @@ MetricValue ridge_point(const View& view, const Scope& scope) {
 // Hit rate over all managed tiers, for the article's formula.
 std::optional<double> hit_rate(const View& view, const Scope& scope) {
   double hits = 0, all = 0;
-  for (const BlockAccess& access : view.accesses(scope)) hits += access.outcome == AccessOutcome::hit ? 1 : 0, ++all;
+  view.each_access(scope,
+                   [&](const BlockAccess& access) { hits += access.outcome == AccessOutcome::hit ? 1 : 0, ++all; });
   if (all == 0) return std::nullopt;
   return hits / all;
 }
@@ -86,7 +89,10 @@ MetricValue effective_bandwidth(const View& view, const Scope& scope) {
   for (const auto& [id, capacity] : view.recording().capacities) {
     if (capacity.managed && capacity.measured_bandwidth > 0) fast = capacity.measured_bandwidth;
   }
-  if (!fast || *fast <= 0) return unavailable("the bandwidth of the tier that hits are served from was not measured; run `dmprof calibrate` before recording");
+  if (!fast || *fast <= 0)
+    return unavailable(
+        "the bandwidth of the tier that hits are served from was not measured; run `dmprof calibrate` before "
+        "recording");
   MetricValue value = scalar(std::min(machine.flops / *work.value, *fast * *hits), work.samples);
   value.beside = {{"harmonic mix of hits and misses", "B/s", 1 / (*hits / *fast + (1 - *hits) / machine.bandwidth)}};
   return value;
@@ -96,7 +102,9 @@ MetricValue attention_window(const View& view, const Scope& scope) {
   const MetricValue bandwidth = effective_bandwidth(view, scope);
   if (!bandwidth.ok()) return unavailable(bandwidth.reason);
   const std::optional<double> head = view.recording().environment_number("model.attention_head_bytes");
-  if (!head || *head <= 0) return unavailable("the bytes of one attention head (environment model.attention_head_bytes) are not in the recording");
+  if (!head || *head <= 0)
+    return unavailable(
+        "the bytes of one attention head (environment model.attention_head_bytes) are not in the recording");
   if (!scope.slo.itl) return unavailable("no latency budget was given; name one with --slo itl=…");
   return scalar(std::ceil(*bandwidth.value * static_cast<double>(*scope.slo.itl) / 1e9 / *head), bandwidth.samples);
 }
@@ -105,23 +113,40 @@ MetricValue attention_window(const View& view, const Scope& scope) {
 
 void register_intensity(Catalogue& catalogue) {
   const Events events = Events::steps | Events::speculation | Events::transfers;
-  catalogue.add({.name = "operational_intensity", .unit = "FLOP/B",
-                 .definition = "FLOPs / bytes of parameters and KV read by the target's passes; matrix products and attention apart beside it",
-                 .needs = "steps with FLOP and byte counts", .events = events | Events::kernels, .direction = Direction::higher_is_better,
-                 .by = {By::window, By::phase}, .compute = intensity});
-  catalogue.add({.name = "ridge_point", .unit = "FLOP/B",
-                 .definition = "measured peak FLOP/s / measured bandwidth of the slowest tier that served, else of main memory",
-                 .needs = "a calibration", .events = events, .compute = ridge_point});
-  catalogue.add({.name = "effective_bandwidth", .unit = "B/s",
-                 .definition = "min(peak FLOP/s / operational intensity, bandwidth x hit rate); it ignores that misses are served too, so the harmonic "
+  catalogue.add({.name = "operational_intensity",
+                 .unit = "FLOP/B",
+                 .definition = "FLOPs / bytes of parameters and KV read by the target's passes; matrix products and "
+                               "attention apart beside it",
+                 .needs = "steps with FLOP and byte counts",
+                 .events = events | Events::kernels,
+                 .direction = Direction::higher_is_better,
+                 .by = {By::window, By::phase},
+                 .compute = intensity});
+  catalogue.add(
+      {.name = "ridge_point",
+       .unit = "FLOP/B",
+       .definition = "measured peak FLOP/s / measured bandwidth of the slowest tier that served, else of main memory",
+       .needs = "a calibration",
+       .events = events,
+       .compute = ridge_point});
+  catalogue.add({.name = "effective_bandwidth",
+                 .unit = "B/s",
+                 .definition = "min(peak FLOP/s / operational intensity, bandwidth x hit rate); it ignores that misses "
+                               "are served too, so the harmonic "
                                "mix of both paths is beside it",
-                 .needs = "a calibration, block accesses, steps with FLOP and byte counts", .events = events | Events::accesses | Events::kernels,
-                 .direction = Direction::higher_is_better, .compute = effective_bandwidth});
-  catalogue.add({.name = "attention_window", .unit = "heads",
-                 .definition = "attention heads whose parameters can be streamed within the latency budget: ceil(effective_bandwidth x budget / bytes per "
+                 .needs = "a calibration, block accesses, steps with FLOP and byte counts",
+                 .events = events | Events::accesses | Events::kernels,
+                 .direction = Direction::higher_is_better,
+                 .compute = effective_bandwidth});
+  catalogue.add({.name = "attention_window",
+                 .unit = "heads",
+                 .definition = "attention heads whose parameters can be streamed within the latency budget: "
+                               "ceil(effective_bandwidth x budget / bytes per "
                                "head)",
-                 .needs = "what effective_bandwidth needs, model.attention_head_bytes, --slo itl", .events = events | Events::accesses | Events::kernels,
-                 .direction = Direction::higher_is_better, .compute = attention_window});
+                 .needs = "what effective_bandwidth needs, model.attention_head_bytes, --slo itl",
+                 .events = events | Events::accesses | Events::kernels,
+                 .direction = Direction::higher_is_better,
+                 .compute = attention_window});
 }
 
 }  // namespace dmprof

@@ -19,7 +19,9 @@ double share_inside(const Intervals& time, TimeNs start, TimeNs end) {
 
 }  // namespace
 
-bool is_dram(const Capacity& capacity) { return capacity.kind == "tier" && (capacity.name == "dram" || capacity.name == "memory"); }
+bool is_dram(const Capacity& capacity) {
+  return capacity.kind == "tier" && (capacity.name == "dram" || capacity.name == "memory");
+}
 
 std::optional<double> bandwidth(const Recording& recording, TierId tier) {
   const auto found = recording.capacities.find(tier);
@@ -37,7 +39,8 @@ Dram dram(const View& view, const Scope& scope) {
     if (is_dram(capacity) && capacity.measured_bandwidth > 0) measured = capacity.measured_bandwidth;
   }
   const std::optional<double> cache = recording.environment_number("cpu.llc_bytes");
-  const double caches = cache.value_or(0) * std::max(1.0, recording.environment_number("cpu.llc_instances").value_or(1));
+  const double caches =
+      cache.value_or(0) * std::max(1.0, recording.environment_number("cpu.llc_instances").value_or(1));
   const double set = work(view, scope).bytes_per_step;
   if (!measured || *measured <= 0) {
     result.lacking = "the bandwidth of main memory was not measured; run `dmprof calibrate` before recording";
@@ -46,8 +49,10 @@ Dram dram(const View& view, const Scope& scope) {
   } else if (set <= 0) {
     result.lacking = "steps carry no parameter or KV bytes";
   } else if (set < least_working_set * caches) {
-    result.lacking = fmt::format("a step reads {:.1f} MiB, less than twice the last-level cache of {:.1f} MiB: main memory is not what it waits for",
-                                 set / (1 << 20), caches / (1 << 20));
+    result.lacking = fmt::format(
+        "a step reads {:.1f} MiB, less than twice the last-level cache of {:.1f} MiB: main memory is not what it waits "
+        "for",
+        set / (1 << 20), caches / (1 << 20));
   } else {
     result.bandwidth = *measured;
   }

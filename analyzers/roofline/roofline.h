@@ -1,5 +1,5 @@
-// Bandwidth, compute and the roofline between them. METRICS.md, "bandwidth, compute, roofline". Peaks are measured ones: by
-// calibration, or by construction of the tier; a datasheet's figure is only ever shown beside.
+// Bandwidth, compute and the roofline between them. METRICS.md, "bandwidth, compute, roofline". Peaks are measured
+// ones: by calibration, or by construction of the tier; a datasheet's figure is only ever shown beside.
 #pragma once
 
 #include "analyzers/registry/catalogue.h"

@@ -31,7 +31,8 @@ Acceptance measure_acceptance(std::span<const SpeculationStep> rows) {
     }
     ++result.steps;
     result.accepted += row.accepted;
-    const std::uint32_t depth = std::min(row.draft_type == DraftType::tree && row.tree_depth > 0 ? row.tree_depth : row.verified, deepest);
+    const std::uint32_t depth =
+        std::min(row.draft_type == DraftType::tree && row.tree_depth > 0 ? row.tree_depth : row.verified, deepest);
     if (result.positions.size() < depth) result.positions.resize(depth);
     for (std::uint32_t k = 0; k < depth && k <= row.accepted; ++k) {
       ++result.positions[k].reached;
@@ -60,7 +61,9 @@ MetricValue accuracy(const View& view, const Scope& scope) {
     drafted += row.drafted;
   }
   MetricValue value = ratio_or(estimate, reasons::no_draft(view));
-  value.beside = {{"accepted", "tokens", estimate.numerator()}, {"verified", "tokens", estimate.denominator()}, {"drafted", "tokens", drafted}};
+  value.beside = {{"accepted", "tokens", estimate.numerator()},
+                  {"verified", "tokens", estimate.denominator()},
+                  {"drafted", "tokens", drafted}};
   return value;
 }
 
@@ -83,7 +86,8 @@ MetricValue acceptance_length(const View& view, const Scope& scope) {
       estimate.add(1.0 + row.accepted, 1);
     }
   }
-  MetricValue value = ratio_or(estimate, cut_short > 0 ? "every step with a draft was cut short" : reasons::no_draft(view));
+  MetricValue value =
+      ratio_or(estimate, cut_short > 0 ? "every step with a draft was cut short" : reasons::no_draft(view));
   value.beside = {{"steps cut short", "steps", cut_short}};
   return value;
 }
@@ -118,8 +122,10 @@ MetricValue by_position(const View& view, const Scope& scope) {
   const std::vector<double> conditional = acceptance.conditional();
   for (std::size_t k = 0; k < acceptance.positions.size(); ++k) {
     const auto accepted = static_cast<double>(acceptance.positions[k].accepted);
-    value.parts.push_back({std::to_string(k + 1), accepted / static_cast<double>(acceptance.steps), acceptance.steps, false});
-    if (k < conditional.size()) value.beside.push_back({fmt::format("conditional a_{}", k + 1), "ratio", conditional[k]});
+    value.parts.push_back(
+        {std::to_string(k + 1), accepted / static_cast<double>(acceptance.steps), acceptance.steps, false});
+    if (k < conditional.size())
+      value.beside.push_back({fmt::format("conditional a_{}", k + 1), "ratio", conditional[k]});
   }
   value.beside.push_back({"steps cut short", "steps", static_cast<double>(acceptance.cut_short)});
   return value;
@@ -131,32 +137,83 @@ void register_acceptance(Catalogue& catalogue) {
   const Events rows = Events::speculation | Events::steps;
   const std::string needs = "speculation steps with a draft";
   const std::vector<By> by = {By::request, By::window, By::phase};
-  catalogue.add({.name = "speculation_accuracy", .unit = "ratio",
-                 .definition = "accepted draft tokens / draft tokens verified by the target; drafted but discarded tokens are not in the "
-                               "denominator (draft_discard_rate), steps cut short are included",
-                 .needs = needs, .events = rows, .direction = Direction::higher_is_better, .by = by, .compute = accuracy});
-  catalogue.add({.name = "draft_discard_rate", .unit = "ratio",
+  catalogue.add(
+      {.name = "speculation_accuracy",
+       .unit = "ratio",
+       .definition =
+           "accepted draft tokens / draft tokens verified by the target; drafted but discarded tokens are not in the "
+           "denominator (draft_discard_rate), steps cut short are included",
+       .needs = needs,
+       .events = rows,
+       .direction = Direction::higher_is_better,
+       .by = by,
+       .keeps_warm_up = true,
+       .compute = accuracy});
+  catalogue.add({.name = "draft_discard_rate",
+                 .unit = "ratio",
                  .definition = "draft tokens generated but never verified / draft tokens generated",
-                 .needs = needs, .events = rows, .direction = Direction::lower_is_better, .by = by, .compute = discard_rate});
-  catalogue.add({.name = "acceptance_length", .unit = "tokens/step",
-                 .definition = "1 + accepted draft tokens / steps that carry a draft, bonus token included; steps cut short by the end of "
-                               "a text or by max-tokens are counted apart; a step is one sequence's share of a target pass",
-                 .needs = needs, .events = rows, .direction = Direction::higher_is_better, .by = by, .compute = acceptance_length});
-  catalogue.add({.name = "tokens_per_step", .unit = "tokens/step",
-                 .definition = "emitted tokens / target steps, with or without a draft; a step is one sequence's share of a target pass; "
-                               "baseline steps are left out",
-                 .needs = "speculation steps", .events = rows, .direction = Direction::higher_is_better, .by = by, .compute = tokens_per_step});
-  catalogue.add({.name = "draft_coverage", .unit = "ratio",
+                 .needs = needs,
+                 .events = rows,
+                 .direction = Direction::lower_is_better,
+                 .by = by,
+                 .keeps_warm_up = true,
+                 .compute = discard_rate});
+  catalogue.add(
+      {.name = "acceptance_length",
+       .unit = "tokens/step",
+       .definition =
+           "1 + accepted draft tokens / steps that carry a draft, bonus token included; steps cut short by the end of "
+           "a text or by max-tokens are counted apart; a step is one sequence's share of a target pass",
+       .needs = needs,
+       .events = rows,
+       .direction = Direction::higher_is_better,
+       .by = by,
+       .keeps_warm_up = true,
+       .compute = acceptance_length});
+  catalogue.add(
+      {.name = "tokens_per_step",
+       .unit = "tokens/step",
+       .definition =
+           "emitted tokens / target steps, with or without a draft; a step is one sequence's share of a target pass; "
+           "baseline steps are left out",
+       .needs = "speculation steps",
+       .events = rows,
+       .direction = Direction::higher_is_better,
+       .by = by,
+       .keeps_warm_up = true,
+       .compute = tokens_per_step});
+  catalogue.add({.name = "draft_coverage",
+                 .unit = "ratio",
                  .definition = "steps that carry a draft / steps; baseline steps are left out",
-                 .needs = "speculation steps", .events = rows, .direction = Direction::higher_is_better, .by = by, .compute = draft_coverage});
-  catalogue.add({.name = "draft_length", .unit = "tokens", .definition = "draft tokens generated per drafting step",
-                 .needs = needs, .events = rows, .kind = MetricKind::distribution, .by = by, .compute = draft_length});
-  catalogue.add({.name = "acceptance_by_position", .unit = "ratio",
-                 .definition = "unconditional probability that draft position k is accepted: steps that accept position k / steps that carry "
-                               "a draft, cut-short steps left out, so that acceptance_length = 1 + their sum; beside it a_k, given that all "
+                 .needs = "speculation steps",
+                 .events = rows,
+                 .direction = Direction::higher_is_better,
+                 .by = by,
+                 .keeps_warm_up = true,
+                 .compute = draft_coverage});
+  catalogue.add({.name = "draft_length",
+                 .unit = "tokens",
+                 .definition = "draft tokens generated per drafting step",
+                 .needs = needs,
+                 .events = rows,
+                 .kind = MetricKind::distribution,
+                 .by = by,
+                 .keeps_warm_up = true,
+                 .compute = draft_length});
+  catalogue.add({.name = "acceptance_by_position",
+                 .unit = "ratio",
+                 .definition = "unconditional probability that draft position k is accepted: steps that accept "
+                               "position k / steps that carry "
+                               "a draft, cut-short steps left out, so that acceptance_length = 1 + their sum; beside "
+                               "it a_k, given that all "
                                "before it were accepted; trees: position = depth",
-                 .needs = needs, .events = rows, .kind = MetricKind::array, .direction = Direction::higher_is_better,
-                 .by = {By::position, By::request, By::window}, .compute = by_position});
+                 .needs = needs,
+                 .events = rows,
+                 .kind = MetricKind::array,
+                 .direction = Direction::higher_is_better,
+                 .by = {By::position, By::request, By::window},
+                 .keeps_warm_up = true,
+                 .compute = by_position});
 }
 
 void register_specdec(Catalogue& catalogue) {

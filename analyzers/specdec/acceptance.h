@@ -24,6 +24,8 @@ struct Acceptance {
 Acceptance measure_acceptance(std::span<const SpeculationStep> rows);
 
 inline bool drafting(const SpeculationStep& row) { return row.verified > 0; }
-inline bool cut_short(const SpeculationStep& row) { return row.cut == StepCut::end_of_text || row.cut == StepCut::max_tokens; }
+inline bool cut_short(const SpeculationStep& row) {
+  return row.cut == StepCut::end_of_text || row.cut == StepCut::max_tokens;
+}
 
 }  // namespace dmprof::specdec

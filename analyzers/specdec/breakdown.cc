@@ -13,9 +13,9 @@
 namespace dmprof {
 namespace {
 
-constexpr std::uint32_t first_bucket = 32;   // tokens; later buckets double
+constexpr std::uint32_t first_bucket = 32;  // tokens; later buckets double
 constexpr std::uint64_t fewest_for_trend = 50;
-constexpr double hour = 3600e9;              // ns
+constexpr double hour = 3600e9;  // ns
 
 struct Tally {
   std::uint64_t accepted = 0, verified = 0;
@@ -35,11 +35,16 @@ std::string bucket_name(std::uint32_t edge) {
 
 std::string_view draft_name(DraftType type) {
   switch (type) {
-    case DraftType::model: return "model";
-    case DraftType::ngram: return "ngram";
-    case DraftType::head: return "head";
-    case DraftType::tree: return "tree";
-    case DraftType::none: break;
+    case DraftType::model:
+      return "model";
+    case DraftType::ngram:
+      return "ngram";
+    case DraftType::head:
+      return "head";
+    case DraftType::tree:
+      return "tree";
+    case DraftType::none:
+      break;
   }
   return "unnamed";
 }
@@ -55,7 +60,9 @@ MetricValue by_length(const View& view, const Scope& scope) {
   const TimeNs begin = rows.front().time, span = std::max<TimeNs>(1, rows.back().time - begin);
   std::map<std::uint32_t, Tally> lengths;
   std::map<std::string, Tally> others;
-  const auto count = [](Tally& tally, const SpeculationStep& row) { tally.accepted += row.accepted, tally.verified += row.verified; };
+  const auto count = [](Tally& tally, const SpeculationStep& row) {
+    tally.accepted += row.accepted, tally.verified += row.verified;
+  };
   for (const SpeculationStep& row : rows) {
     count(lengths[bucket(row.position)], row);
     count(others[fmt::format("draft {}", draft_name(row.draft_type))], row);
@@ -69,7 +76,8 @@ MetricValue by_length(const View& view, const Scope& scope) {
   value.status = ValueStatus::ok;
   value.reason = "temperature is not part of a recording's events, so there is no breakdown by it";
   const auto put = [&](std::string name, const Tally& tally) {
-    value.parts.push_back({std::move(name), static_cast<double>(tally.accepted) / static_cast<double>(tally.verified), tally.verified, false});
+    value.parts.push_back({std::move(name), static_cast<double>(tally.accepted) / static_cast<double>(tally.verified),
+                           tally.verified, false});
   };
   for (const auto& [edge, tally] : lengths) put(bucket_name(edge), tally), value.samples += tally.verified;
   for (const auto& [name, tally] : others) put(name, tally);
@@ -84,7 +92,8 @@ struct Point {
 template <class Indices>
 std::optional<double> slope(const std::vector<Point>& points, const Indices& indices) {
   double weight = 0, time = 0, accepted = 0;
-  for (const std::size_t i : indices) weight += points[i].verified, time += points[i].verified * points[i].hours, accepted += points[i].accepted;
+  for (const std::size_t i : indices)
+    weight += points[i].verified, time += points[i].verified * points[i].hours, accepted += points[i].accepted;
   double above = 0, below = 0;
   for (const std::size_t i : indices) {
     const double distance = points[i].hours - time / weight;
@@ -130,15 +139,30 @@ MetricValue trend(const View& view, const Scope& scope) {
 
 void register_acceptance_breakdowns(Catalogue& catalogue) {
   const Events rows = Events::speculation | Events::steps;
-  catalogue.add({.name = "acceptance_by_length", .unit = "ratio",
-                 .definition = "accepted / verified draft tokens by sequence length before the step, and by request class, draft type and "
-                               "quarter of the run",
-                 .needs = "speculation steps with a draft", .events = rows | Events::requests, .kind = MetricKind::array,
-                 .direction = Direction::higher_is_better, .by = {By::position, By::request, By::window}, .compute = by_length});
-  catalogue.add({.name = "acceptance_trend", .unit = "1/h",
-                 .definition = "slope of accepted / verified draft tokens over uptime, weighted least squares; 0 within its interval means "
-                               "no trend is shown",
-                 .needs = "50 drafting steps", .events = rows, .direction = Direction::higher_is_better, .compute = trend});
+  catalogue.add(
+      {.name = "acceptance_by_length",
+       .unit = "ratio",
+       .definition =
+           "accepted / verified draft tokens by sequence length before the step, and by request class, draft type and "
+           "quarter of the run",
+       .needs = "speculation steps with a draft",
+       .events = rows | Events::requests,
+       .kind = MetricKind::array,
+       .direction = Direction::higher_is_better,
+       .by = {By::position, By::request, By::window},
+       .keeps_warm_up = true,
+       .compute = by_length});
+  catalogue.add(
+      {.name = "acceptance_trend",
+       .unit = "1/h",
+       .definition =
+           "slope of accepted / verified draft tokens over uptime, weighted least squares; 0 within its interval means "
+           "no trend is shown",
+       .needs = "50 drafting steps",
+       .events = rows,
+       .direction = Direction::higher_is_better,
+       .keeps_warm_up = true,
+       .compute = trend});
 }
 
 }  // namespace dmprof

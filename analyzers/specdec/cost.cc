@@ -15,8 +15,8 @@ struct Sum {
 };
 
 struct Batch {
-  Sum one_token;                        // verify time of one-token steps
-  std::map<std::uint32_t, Sum> wider;   // verify time by width
+  Sum one_token;                       // verify time of one-token steps
+  std::map<std::uint32_t, Sum> wider;  // verify time by width
   double draft_time = 0, positions = 0;
   double plain_tokens = 0, plain_time = 0;  // without speculation
   double tokens = 0, time = 0;              // as the engine runs
@@ -38,7 +38,8 @@ std::vector<StepSample> step_samples(const View& view, const Scope& scope) {
     sample.duration = static_cast<double>(step.duration);
     for (const SpeculationStep& row : view.rows_of_step(step.step)) {
       // A tree's levels are drafted one after the other, its nodes of a level together.
-      const std::uint32_t depth = row.draft_type == DraftType::tree && row.tree_depth > 0 ? row.tree_depth : row.drafted;
+      const std::uint32_t depth =
+          row.draft_type == DraftType::tree && row.tree_depth > 0 ? row.tree_depth : row.drafted;
       sample.positions = std::max(sample.positions, depth);
       sample.emitted += row.emitted;
     }
@@ -57,7 +58,8 @@ Costs measure_costs(std::span<const StepSample> samples) {
 
 Costs measure_costs(std::span<const StepSample> samples, std::span<const std::size_t> drawn) {
   Costs costs;
-  const bool baselines = std::any_of(samples.begin(), samples.end(), [](const StepSample& sample) { return sample.baseline; });
+  const bool baselines =
+      std::any_of(samples.begin(), samples.end(), [](const StepSample& sample) { return sample.baseline; });
   costs.natural_baseline = !baselines;
   std::map<std::uint32_t, Batch> batches;
   for (const std::size_t index : drawn) {
@@ -68,7 +70,8 @@ Costs measure_costs(std::span<const StepSample> samples, std::span<const std::si
     if (baselines ? sample.baseline : plain) batch.plain_tokens += sample.emitted, batch.plain_time += sample.duration;
     if (!sample.baseline) batch.tokens += sample.emitted, batch.time += sample.duration;
     if (sample.width > 1) batch.wider[sample.width].add(sample.verify_time);
-    if (sample.positions > 0) batch.draft_time += sample.draft_time, batch.positions += sample.positions, ++batch.drafting;
+    if (sample.positions > 0)
+      batch.draft_time += sample.draft_time, batch.positions += sample.positions, ++batch.drafting;
   }
   double draft = 0, speedup = 0, speedup_weight = 0;
   std::map<std::uint32_t, Sum> verify;

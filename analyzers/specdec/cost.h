@@ -13,9 +13,9 @@ namespace dmprof::specdec {
 
 struct StepSample {
   std::uint32_t batch = 0;
-  std::uint32_t width = 0;       // target tokens per sequence, rounded
-  std::uint32_t positions = 0;   // longest draft in the batch: draft passes that ran one after the other
-  bool baseline = false;         // no speculation on purpose
+  std::uint32_t width = 0;      // target tokens per sequence, rounded
+  std::uint32_t positions = 0;  // longest draft in the batch: draft passes that ran one after the other
+  bool baseline = false;        // no speculation on purpose
   double draft_time = 0, verify_time = 0, duration = 0;  // ns
   double emitted = 0;
 };
@@ -33,7 +33,8 @@ struct Costs {
   bool natural_baseline = false;           // one-token steps are the engine's own undrafted steps, not baseline windows
 };
 
-// Batches are matched: cost at batch b is taken over one-token steps at batch b, then averaged by how often b speculates.
+// Batches are matched: cost at batch b is taken over one-token steps at batch b, then averaged by how often b
+// speculates.
 Costs measure_costs(std::span<const StepSample> samples);
 Costs measure_costs(std::span<const StepSample> samples, std::span<const std::size_t> drawn);
 

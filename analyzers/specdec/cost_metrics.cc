@@ -32,12 +32,15 @@ Measured measure(const View& view, const Scope& scope) {
   measured.samples = specdec::step_samples(view, scope);
   measured.costs = specdec::measure_costs(measured.samples);
   if (measured.samples.empty()) {
-    measured.lacking = view.recording().steps.empty() ? reasons::no_steps(view, scope) : "no decode step carries a batch, tokens and a verify time";
-  } else if (std::none_of(measured.samples.begin(), measured.samples.end(), [](const StepSample& s) { return s.positions > 0; })) {
+    measured.lacking = view.recording().steps.empty() ? reasons::no_steps(view, scope)
+                                                      : "no decode step carries a batch, tokens and a verify time";
+  } else if (std::none_of(measured.samples.begin(), measured.samples.end(),
+                          [](const StepSample& s) { return s.positions > 0; })) {
     measured.lacking = reasons::no_draft(view);
   } else if (measured.costs.one_token_steps < fewest_one_token_steps) {
     measured.lacking = fmt::format(
-        "{} target steps of one token at a batch that also speculates, {} are needed; record baseline windows (dm-engine: --baseline-every N)",
+        "{} target steps of one token at a batch that also speculates, {} are needed; record baseline windows "
+        "(dm-engine: --baseline-every N)",
         measured.costs.one_token_steps, fewest_one_token_steps);
   }
   return measured;
@@ -51,11 +54,13 @@ std::optional<ConfidenceInterval> interval(const std::vector<StepSample>& all, P
     samples.clear();
     for (std::size_t i = 0; i < all.size(); i += stride) samples.push_back(all[i]);
   }
-  return bootstrap(samples.size(), [&](std::span<const std::size_t> drawn) { return pick(specdec::measure_costs(samples, drawn)); });
+  return bootstrap(samples.size(),
+                   [&](std::span<const std::size_t> drawn) { return pick(specdec::measure_costs(samples, drawn)); });
 }
 
 std::string unit_source(const Costs& costs) {
-  return costs.natural_baseline ? "one-token steps are the engine's own steps without a draft" : "one-token steps are baseline windows";
+  return costs.natural_baseline ? "one-token steps are the engine's own steps without a draft"
+                                : "one-token steps are baseline windows";
 }
 
 MetricValue draft_cost(const View& view, const Scope& scope) {
@@ -98,7 +103,8 @@ std::optional<double> predicted_speedup(const Costs& costs, const specdec::Accep
 MetricValue speedup(const View& view, const Scope& scope) {
   const Measured measured = measure(view, scope);
   const specdec::Acceptance acceptance = specdec::measure_acceptance(view.speculation(scope));
-  const std::optional<double> predicted = measured.lacking.empty() ? predicted_speedup(measured.costs, acceptance) : std::nullopt;
+  const std::optional<double> predicted =
+      measured.lacking.empty() ? predicted_speedup(measured.costs, acceptance) : std::nullopt;
   if (!measured.lacking.empty() || (!measured.costs.speedup && !predicted)) {
     return unavailable(measured.lacking.empty() ? "no step without speculation emitted a token" : measured.lacking);
   }
@@ -115,12 +121,15 @@ MetricValue breakeven(const View& view, const Scope& scope) {
   const Measured measured = measure(view, scope);
   if (!measured.lacking.empty()) return unavailable(measured.lacking);
   const Costs& costs = measured.costs;
-  if (costs.usual_width < 2 || costs.verify.empty()) return unavailable("no step verified more than one token at a batch with one-token steps");
+  if (costs.usual_width < 2 || costs.verify.empty())
+    return unavailable("no step verified more than one token at a batch with one-token steps");
   const std::uint32_t n = costs.usual_width - 1;
   const double cost = specdec::VerifyCurve(costs.verify).at(n + 1) + n * *costs.draft;
   const std::optional<double> acceptance = specdec::breakeven_acceptance(n, cost);
   if (!acceptance) {
-    return unavailable(fmt::format("none exists: a step costs {:.2f} one-token steps and emits at most {} tokens even if every draft is accepted", cost, n + 1));
+    return unavailable(fmt::format(
+        "none exists: a step costs {:.2f} one-token steps and emits at most {} tokens even if every draft is accepted",
+        cost, n + 1));
   }
   MetricValue value = scalar(*acceptance, measured.costs.drafting_steps);
   value.subject = fmt::format("N = {}", n);
@@ -131,7 +140,8 @@ MetricValue breakeven(const View& view, const Scope& scope) {
 MetricValue optimal(const View& view, const Scope& scope) {
   const Measured measured = measure(view, scope);
   if (!measured.lacking.empty()) return unavailable(measured.lacking);
-  if (measured.costs.verify.empty()) return unavailable("no step verified more than one token at a batch with one-token steps");
+  if (measured.costs.verify.empty())
+    return unavailable("no step verified more than one token at a batch with one-token steps");
   const specdec::Acceptance acceptance = specdec::measure_acceptance(view.speculation(scope));
   std::vector<double> a = acceptance.conditional();
   if (a.empty()) return unavailable("every step with a draft was cut short");
@@ -148,8 +158,10 @@ MetricValue optimal(const View& view, const Scope& scope) {
     const std::size_t recorded = a.size();
     a.resize(deepest_extrapolation, last);
     const specdec::Lookahead beyond = specdec::best_lookahead(a, curve, *measured.costs.draft);
-    value.reason = fmt::format("the deepest recorded; if acceptance stayed at {:.2f} beyond position {} and v(n) grew on linearly, N = {} would be best",
-                               last, recorded, beyond.best);
+    value.reason = fmt::format(
+        "the deepest recorded; if acceptance stayed at {:.2f} beyond position {} and v(n) grew on linearly, N = {} "
+        "would be best",
+        last, recorded, beyond.best);
     value.beside.push_back({"best N if extrapolated", "tokens", static_cast<double>(beyond.best)});
   }
   return value;
@@ -159,10 +171,12 @@ MetricValue wasted(const View& view, const Scope& scope) {
   RatioEstimate estimate;
   for (const Step& step : view.steps(scope)) {
     double drafted = 0, verified = 0, accepted = 0;
-    for (const SpeculationStep& row : view.rows_of_step(step.step)) drafted += row.drafted, verified += row.verified, accepted += row.accepted;
+    for (const SpeculationStep& row : view.rows_of_step(step.step))
+      drafted += row.drafted, verified += row.verified, accepted += row.accepted;
     double waste = 0;
     if (drafted > 0) waste += static_cast<double>(step.draft_time) * (drafted - accepted) / drafted;
-    if (step.target_tokens > 0) waste += static_cast<double>(step.verify_time) * (verified - accepted) / step.target_tokens;
+    if (step.target_tokens > 0)
+      waste += static_cast<double>(step.verify_time) * (verified - accepted) / step.target_tokens;
     if (step.duration > 0) estimate.add(waste, static_cast<double>(step.duration));
   }
   if (estimate.denominator() <= 0) return unavailable(reasons::no_steps(view, scope));
@@ -176,30 +190,68 @@ void register_speculation_costs(Catalogue& catalogue) {
   const Events events = Events::speculation | Events::steps;
   const std::string both = "drafting steps and target steps of one token at the same batch (baseline windows)";
   const std::vector<By> by = {By::window};
-  catalogue.add({.name = "draft_cost_ratio", .unit = "x",
-                 .definition = "c: draft time per draft position / verify time of a target step of one token, at the same batch, waits for "
-                               "blocks included in both",
-                 .needs = both, .events = events, .direction = Direction::lower_is_better, .by = by, .compute = draft_cost});
-  catalogue.add({.name = "verify_cost_ratio", .unit = "x",
-                 .definition = "v(N+1): verify time of a target step of N+1 tokens per sequence / of one token, at the same batch; the most "
+  catalogue.add(
+      {.name = "draft_cost_ratio",
+       .unit = "x",
+       .definition =
+           "c: draft time per draft position / verify time of a target step of one token, at the same batch, waits for "
+           "blocks included in both",
+       .needs = both,
+       .events = events,
+       .direction = Direction::lower_is_better,
+       .by = by,
+       .keeps_baseline = true,
+       .compute = draft_cost});
+  catalogue.add({.name = "verify_cost_ratio",
+                 .unit = "x",
+                 .definition = "v(N+1): verify time of a target step of N+1 tokens per sequence / of one token, at the "
+                               "same batch; the most "
                                "common N of the recording",
-                 .needs = both, .events = events, .direction = Direction::lower_is_better, .by = by, .compute = verify_cost});
-  catalogue.add({.name = "speculation_speedup", .unit = "x",
-                 .definition = "tokens per step time as the engine ran / tokens per step time of steps without speculation, at the same batch, "
+                 .needs = both,
+                 .events = events,
+                 .direction = Direction::lower_is_better,
+                 .by = by,
+                 .keeps_baseline = true,
+                 .compute = verify_cost});
+  catalogue.add({.name = "speculation_speedup",
+                 .unit = "x",
+                 .definition = "tokens per step time as the engine ran / tokens per step time of steps without "
+                               "speculation, at the same batch, "
                                "within this recording",
-                 .needs = both, .events = events, .direction = Direction::higher_is_better, .by = by, .compute = speedup});
-  catalogue.add({.name = "breakeven_acceptance", .unit = "ratio",
-                 .definition = "acceptance, the same at every position, at which 1 + a + .. + a^N = v(N+1) + N c: below it speculation loses",
-                 .needs = both, .events = events, .direction = Direction::lower_is_better, .compute = breakeven});
-  catalogue.add({.name = "optimal_lookahead", .unit = "tokens",
-                 .definition = "N with the greatest predicted speed-up E_N / (v(N+1) + N c), E_N from the measured a_k; limited to recorded "
+                 .needs = both,
+                 .events = events,
+                 .direction = Direction::higher_is_better,
+                 .by = by,
+                 .keeps_baseline = true,
+                 .compute = speedup});
+  catalogue.add({.name = "breakeven_acceptance",
+                 .unit = "ratio",
+                 .definition = "acceptance, the same at every position, at which 1 + a + .. + a^N = v(N+1) + N c: "
+                               "below it speculation loses",
+                 .needs = both,
+                 .events = events,
+                 .direction = Direction::lower_is_better,
+                 .keeps_baseline = true,
+                 .compute = breakeven});
+  catalogue.add({.name = "optimal_lookahead",
+                 .unit = "tokens",
+                 .definition = "N with the greatest predicted speed-up E_N / (v(N+1) + N c), E_N from the measured "
+                               "a_k; limited to recorded "
                                "positions, 0 = speculation does not pay",
-                 .needs = both, .events = events, .compute = optimal});
-  catalogue.add({.name = "wasted_draft_share", .unit = "ratio",
-                 .definition = "time spent drafting and verifying tokens that were not accepted / step time; draft time is shared out evenly over "
+                 .needs = both,
+                 .events = events,
+                 .keeps_baseline = true,
+                 .compute = optimal});
+  catalogue.add({.name = "wasted_draft_share",
+                 .unit = "ratio",
+                 .definition = "time spent drafting and verifying tokens that were not accepted / step time; draft "
+                               "time is shared out evenly over "
                                "drafted tokens, verify time evenly over the tokens of the pass",
-                 .needs = "steps and speculation steps", .events = events, .direction = Direction::lower_is_better,
-                 .by = {By::window, By::request}, .compute = wasted});
+                 .needs = "steps and speculation steps",
+                 .events = events,
+                 .direction = Direction::lower_is_better,
+                 .by = {By::window, By::request},
+                 .compute = wasted});
 }
 
 }  // namespace dmprof

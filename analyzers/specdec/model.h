@@ -1,5 +1,6 @@
-// The arithmetic of speculation (FORMULAS.md), apart from any recording. N = draft tokens per step, a_k = conditional acceptance
-// at position k, c = cost of one draft token and v(n) = cost of verifying n tokens, both in units of a one-token target step.
+// The arithmetic of speculation (FORMULAS.md), apart from any recording. N = draft tokens per step, a_k = conditional
+// acceptance at position k, c = cost of one draft token and v(n) = cost of verifying n tokens, both in units of a
+// one-token target step.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +24,8 @@ double speedup(double tokens_per_step, double verify_cost, std::uint32_t lookahe
 // 0 when it pays at any acceptance (cost <= 1); nothing when not even full acceptance reaches it (cost > N + 1).
 std::optional<double> breakeven_acceptance(std::uint32_t lookahead, double cost);
 
-// v(n) from measured points; linear between them and beyond the last with the last slope. Needs v(1) = 1 among them, which
-// the constructor adds.
+// v(n) from measured points; linear between them and beyond the last with the last slope. Needs v(1) = 1 among them,
+// which the constructor adds.
 class VerifyCurve {
  public:
   explicit VerifyCurve(const std::map<std::uint32_t, double>& measured);
@@ -36,8 +37,8 @@ class VerifyCurve {
 };
 
 struct Lookahead {
-  std::uint32_t best = 0;         // 0: speculation does not pay
-  std::vector<double> speedup;    // by N, from 0
+  std::uint32_t best = 0;       // 0: speculation does not pay
+  std::vector<double> speedup;  // by N, from 0
 };
 // Best N between 0 and the number of positions.
 Lookahead best_lookahead(std::span<const double> conditional_acceptance, const VerifyCurve& verify, double draft_cost);

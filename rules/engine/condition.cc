@@ -15,15 +15,15 @@ namespace dmprof::rules {
 
 struct Sandbox::State {
   std::vector<std::string> columns;
-  std::set<std::string> read;        // by the expression being compiled
-  std::string refused;               // what the authorizer turned down
+  std::set<std::string> read;  // by the expression being compiled
+  std::string refused;         // what the authorizer turned down
   int steps_left = 0;
 };
 
 namespace {
 
 constexpr std::string_view table = "metrics";
-constexpr int steps_per_call = 1000;   // virtual machine instructions between two looks at the budget
+constexpr int steps_per_call = 1000;  // virtual machine instructions between two looks at the budget
 constexpr int most_calls = 100;
 constexpr std::size_t longest_expression = 2000;
 constexpr std::array functions = {"abs", "coalesce", "ifnull", "iif", "max", "min", "nullif", "round"};
@@ -34,7 +34,8 @@ struct Finalize {
 using Statement = std::unique_ptr<sqlite3_stmt, Finalize>;
 
 bool plain_name(std::string_view name) {
-  return !name.empty() && std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+  return !name.empty() &&
+         std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
 }
 
 bool is(const char* text, std::string_view expected) { return text != nullptr && expected == text; }
@@ -70,7 +71,8 @@ Sandbox::Sandbox(std::unique_ptr<sqlite3, Close> database, std::shared_ptr<State
 
 Result<Sandbox> Sandbox::open(std::span<const std::string> columns) {
   sqlite3* raw = nullptr;
-  const int opened = sqlite3_open_v2(":memory:", &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX, nullptr);
+  const int opened = sqlite3_open_v2(
+      ":memory:", &raw, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX, nullptr);
   std::unique_ptr<sqlite3, Close> database(raw);
   if (opened != SQLITE_OK) return fail(ErrorKind::environment, "cannot open an in-memory database; free some memory");
   auto state = std::make_shared<State>();
@@ -82,7 +84,8 @@ Result<Sandbox> Sandbox::open(std::span<const std::string> columns) {
   }
   sql += ")";
   if (columns.empty()) return fail(ErrorKind::bad_input, "there are no metrics to write conditions over");
-  if (sqlite3_exec(raw, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) return tl::unexpected(broken(raw, "cannot make the metric row"));
+  if (sqlite3_exec(raw, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
+    return tl::unexpected(broken(raw, "cannot make the metric row"));
   set_limits(raw);
   Sandbox sandbox(std::move(database), std::move(state));
   DMPROF_TRY(sandbox.set_row({}));
@@ -96,23 +99,29 @@ Status Sandbox::set_row(const std::map<std::string, double>& values) {
   std::string sql = fmt::format("INSERT INTO {} VALUES(", table);
   for (std::size_t i = 0; i < state_->columns.size(); ++i) sql += i == 0 ? "?" : ",?";
   sql += ")";
-  if (sqlite3_exec(database, "DELETE FROM metrics", nullptr, nullptr, nullptr) != SQLITE_OK) return tl::unexpected(broken(database, "cannot clear the metric row"));
+  if (sqlite3_exec(database, "DELETE FROM metrics", nullptr, nullptr, nullptr) != SQLITE_OK)
+    return tl::unexpected(broken(database, "cannot clear the metric row"));
   sqlite3_stmt* raw = nullptr;
-  if (sqlite3_prepare_v2(database, sql.c_str(), -1, &raw, nullptr) != SQLITE_OK) return tl::unexpected(broken(database, "cannot fill the metric row"));
+  if (sqlite3_prepare_v2(database, sql.c_str(), -1, &raw, nullptr) != SQLITE_OK)
+    return tl::unexpected(broken(database, "cannot fill the metric row"));
   const Statement insert(raw);
   for (std::size_t i = 0; i < state_->columns.size(); ++i) {
     const auto found = values.find(state_->columns[i]);
-    if (found != values.end() && std::isfinite(found->second)) sqlite3_bind_double(raw, static_cast<int>(i) + 1, found->second);
+    if (found != values.end() && std::isfinite(found->second))
+      sqlite3_bind_double(raw, static_cast<int>(i) + 1, found->second);
   }
   if (sqlite3_step(raw) != SQLITE_DONE) return tl::unexpected(broken(database, "cannot fill the metric row"));
   return {};
 }
 
-Result<Sandbox::Outcome> Sandbox::evaluate(const std::string& expression, const std::map<std::string, double>& parameters) {
+Result<Sandbox::Outcome> Sandbox::evaluate(const std::string& expression,
+                                           const std::map<std::string, double>& parameters) {
   sqlite3* database = database_.get();
-  if (expression.size() > longest_expression) return fail(ErrorKind::bad_input, fmt::format("the condition is longer than {} characters", longest_expression));
+  if (expression.size() > longest_expression)
+    return fail(ErrorKind::bad_input, fmt::format("the condition is longer than {} characters", longest_expression));
   for (const char* forbidden : {";", "--", "/*"}) {
-    if (expression.find(forbidden) != std::string::npos) return fail(ErrorKind::bad_input, fmt::format("'{}' has no place in a condition", forbidden));
+    if (expression.find(forbidden) != std::string::npos)
+      return fail(ErrorKind::bad_input, fmt::format("'{}' has no place in a condition", forbidden));
   }
   state_->read.clear(), state_->refused.clear();
   state_->steps_left = most_calls;
@@ -127,8 +136,10 @@ Result<Sandbox::Outcome> Sandbox::evaluate(const std::string& expression, const 
       const auto known = [second](const char* name) { return second != nullptr && sqlite3_stricmp(name, second) == 0; };
       if (action == SQLITE_FUNCTION && std::any_of(functions.begin(), functions.end(), known)) return SQLITE_OK;
       if (state.refused.empty()) {
-        state.refused = action == SQLITE_FUNCTION ? fmt::format("the function {}() is not allowed", second != nullptr ? second : "?")
-                                                  : fmt::format("only the metric row may be read{}{}", first != nullptr ? ", not " : "", first != nullptr ? first : "");
+        state.refused = action == SQLITE_FUNCTION
+                            ? fmt::format("the function {}() is not allowed", second != nullptr ? second : "?")
+                            : fmt::format("only the metric row may be read{}{}", first != nullptr ? ", not " : "",
+                                          first != nullptr ? first : "");
       }
       return SQLITE_DENY;
     }
@@ -143,8 +154,9 @@ Result<Sandbox::Outcome> Sandbox::evaluate(const std::string& expression, const 
   const int prepared = sqlite3_prepare_v2(database, sql.c_str(), static_cast<int>(sql.size()), &raw, &tail);
   const Statement statement(raw);
   if (prepared != SQLITE_OK) {
-    return fail(ErrorKind::bad_input, fmt::format("the condition '{}' does not compile: {}", expression,
-                                                  state_->refused.empty() ? sqlite3_errmsg(database) : state_->refused));
+    return fail(ErrorKind::bad_input,
+                fmt::format("the condition '{}' does not compile: {}", expression,
+                            state_->refused.empty() ? sqlite3_errmsg(database) : state_->refused));
   }
   if (raw == nullptr || (tail != nullptr && *tail != '\0') || sqlite3_column_count(raw) != 1) {
     return fail(ErrorKind::bad_input, fmt::format("'{}' is not one expression", expression));
@@ -155,14 +167,18 @@ Result<Sandbox::Outcome> Sandbox::evaluate(const std::string& expression, const 
     const char* name = sqlite3_bind_parameter_name(raw, i);
     const auto value = name == nullptr || name[0] != ':' ? parameters.end() : parameters.find(name + 1);
     if (value == parameters.end()) {
-      return fail(ErrorKind::bad_input, fmt::format("the condition '{}' uses {}, which is no threshold of the rule", expression, name == nullptr ? "?" : name));
+      return fail(ErrorKind::bad_input, fmt::format("the condition '{}' uses {}, which is no threshold of the rule",
+                                                    expression, name == nullptr ? "?" : name));
     }
     sqlite3_bind_double(raw, i, value->second);
     outcome.parameters.insert(value->first);
   }
   const int stepped = sqlite3_step(raw);
-  if (stepped == SQLITE_INTERRUPT) return fail(ErrorKind::bad_input, fmt::format("the condition '{}' takes too long", expression));
-  if (stepped != SQLITE_ROW) return fail(ErrorKind::bad_input, fmt::format("the condition '{}' fails: {}", expression, sqlite3_errmsg(database)));
+  if (stepped == SQLITE_INTERRUPT)
+    return fail(ErrorKind::bad_input, fmt::format("the condition '{}' takes too long", expression));
+  if (stepped != SQLITE_ROW)
+    return fail(ErrorKind::bad_input,
+                fmt::format("the condition '{}' fails: {}", expression, sqlite3_errmsg(database)));
   const int type = sqlite3_column_type(raw, 0);
   if (type == SQLITE_INTEGER || type == SQLITE_FLOAT) {
     outcome.truth = sqlite3_column_double(raw, 0) != 0;

@@ -1,9 +1,9 @@
-// Evaluates a rule's condition: an SQL expression over one row of metrics, in a connection that can do nothing else. Rules come
-// from users' folders too, so the expression is not trusted: an authorizer admits reading that one row and a short list of
-// functions, limits and a step budget bound the work, and anything after the expression is refused.
+// Evaluates a rule's condition: an SQL expression over one row of metrics, in a connection that can do nothing else.
+// Rules come from users' folders too, so the expression is not trusted: an authorizer admits reading that one row and a
+// short list of functions, limits and a step budget bound the work, and anything after the expression is refused.
 //
-// SQL's three-valued logic decides what a missing metric means: it is NULL, and a condition is NULL only where the missing
-// value matters (`NULL OR true` is true).
+// SQL's three-valued logic decides what a missing metric means: it is NULL, and a condition is NULL only where the
+// missing value matters (`NULL OR true` is true).
 #pragma once
 
 #include <map>
@@ -30,11 +30,12 @@ class Sandbox {
   Status set_row(const std::map<std::string, double>& values);
 
   struct Outcome {
-    std::optional<bool> truth;        // nothing: NULL
-    std::set<std::string> columns;    // that the expression reads
+    std::optional<bool> truth;      // nothing: NULL
+    std::set<std::string> columns;  // that the expression reads
     std::set<std::string> parameters;
   };
-  // Error (bad_input): the expression does not compile, does something forbidden, takes too long, or is not a truth value.
+  // Error (bad_input): the expression does not compile, does something forbidden, takes too long, or is not a truth
+  // value.
   Result<Outcome> evaluate(const std::string& expression, const std::map<std::string, double>& parameters);
 
  private:

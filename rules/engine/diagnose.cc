@@ -18,7 +18,8 @@ constexpr const char* budget_metric = "time_budget";
 constexpr const char* loss_metric = "events_lost";
 
 const MetricValue* find(std::span<const MetricValue> values, const std::string& name) {
-  const auto found = std::find_if(values.begin(), values.end(), [&](const MetricValue& value) { return value.name == name; });
+  const auto found =
+      std::find_if(values.begin(), values.end(), [&](const MetricValue& value) { return value.name == name; });
   return found == values.end() ? nullptr : &*found;
 }
 
@@ -34,10 +35,12 @@ std::string stated(const std::string& column, const Catalogue& catalogue, std::s
 std::string with_thresholds(std::string condition, const std::map<std::string, double>& thresholds) {
   // Longest names first: ":low" must not eat the start of ":lower".
   std::vector<std::pair<std::string, double>> ordered(thresholds.begin(), thresholds.end());
-  std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
+  std::stable_sort(ordered.begin(), ordered.end(),
+                   [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
   for (const auto& [name, number] : ordered) {
     const std::string token = ":" + name;
-    for (std::size_t at = condition.find(token); at != std::string::npos; at = condition.find(token)) condition.replace(at, token.size(), fmt::format("{:g}", number));
+    for (std::size_t at = condition.find(token); at != std::string::npos; at = condition.find(token))
+      condition.replace(at, token.size(), fmt::format("{:g}", number));
   }
   return condition;
 }
@@ -54,29 +57,34 @@ void take_budget(Diagnosis& diagnosis, std::span<const MetricValue> values) {
 }
 
 struct Instruments {
-  std::set<std::string> invalid;   // metrics
-  std::optional<std::size_t> loss;  // index of the note that distrusts every count
+  std::map<std::string, std::size_t> invalid;  // metric to the note about it
+  std::optional<std::size_t> loss;             // index of the note that distrusts every count
 };
 
 Instruments check_instruments(Diagnosis& diagnosis, std::span<const MetricValue> values, const Context& context) {
   Instruments result;
   for (const MetricValue& value : values) {
     if (value.status != ValueStatus::invalid) continue;
-    result.invalid.insert(value.name);
-    diagnosis.instrument.push_back({value.name == loss_metric ? "instrument-balance" : "instrument-ratio", Severity::error,
-                                    fmt::format("{}: {}", value.name, value.reason), {}});
+    diagnosis.instrument.push_back({value.name == loss_metric ? "instrument-balance" : "instrument-ratio",
+                                    Severity::error,
+                                    fmt::format("{}: {}", value.name, value.reason),
+                                    {}});
+    result.invalid[value.name] = diagnosis.instrument.size() - 1;
     if (value.name == loss_metric) result.loss = diagnosis.instrument.size() - 1;
   }
   if (const MetricValue* lost = find(values, loss_metric); lost != nullptr && lost->ok() && *lost->value > 0) {
     const double all = *lost->value + static_cast<double>(lost->samples), share = *lost->value / all;
     const bool too_many = share > context.tolerated_loss;
     std::string causes;
-    for (const Part& part : lost->parts) causes += fmt::format("{}{} {:.0f}", causes.empty() ? "" : ", ", part.name, part.value);
-    diagnosis.instrument.push_back({"instrument-loss", too_many ? Severity::error : Severity::info,
-                                    fmt::format("{:.0f} of {:.0f} events were lost ({}); {}", *lost->value, all, causes,
-                                                too_many ? "counts and shares are not to be trusted: record again, more slowly or with less on"
-                                                         : "too few to change a finding"),
-                                    {}});
+    for (const Part& part : lost->parts)
+      causes += fmt::format("{}{} {:.0f}", causes.empty() ? "" : ", ", part.name, part.value);
+    diagnosis.instrument.push_back(
+        {"instrument-loss",
+         too_many ? Severity::error : Severity::info,
+         fmt::format("{:.0f} of {:.0f} events were lost ({}); {}", *lost->value, all, causes,
+                     too_many ? "counts and shares are not to be trusted: record again, more slowly or with less on"
+                              : "too few to change a finding"),
+         {}});
     if (too_many) result.loss = diagnosis.instrument.size() - 1;
   }
   std::map<std::pair<std::uint32_t, std::string>, std::string> first;
@@ -86,14 +94,32 @@ Instruments check_instruments(Diagnosis& diagnosis, std::span<const MetricValue>
     if (!is_new && known->second != knob.value) turned.insert(knob.name);
   }
   if (!turned.empty()) {
-    diagnosis.instrument.push_back({"instrument-settings", Severity::warning,
-                                    fmt::format("{} changed during the recording: values mix the settings; use --by window", fmt::join(turned, ", ")), {}});
+    diagnosis.instrument.push_back(
+        {"instrument-settings",
+         Severity::warning,
+         fmt::format("{} changed during the recording: values mix the settings; use --by window",
+                     fmt::join(turned, ", ")),
+         {}});
   }
   return result;
 }
 
-Finding make_finding(const Rule& rule, const Verdict& verdict, const Catalogue& catalogue, std::span<const MetricValue> values,
-                     const std::map<std::string, double>& thresholds, const Context& context) {
+// Notes the rule under every instrument error that its columns rest on; false when there is none.
+bool withhold(Diagnosis& diagnosis, const Instruments& instruments, const Rule& rule,
+              const std::vector<std::string>& columns, const Catalogue& catalogue) {
+  std::set<std::size_t> notes;
+  if (instruments.loss) notes.insert(*instruments.loss);
+  for (const std::string& column : columns) {
+    const auto found = instruments.invalid.find(metric_of(column, catalogue));
+    if (found != instruments.invalid.end()) notes.insert(found->second);
+  }
+  for (const std::size_t note : notes) diagnosis.instrument[note].withheld.push_back(rule.id);
+  return !notes.empty();
+}
+
+Finding make_finding(const Rule& rule, const Verdict& verdict, const Catalogue& catalogue,
+                     std::span<const MetricValue> values, const std::map<std::string, double>& thresholds,
+                     const Context& context) {
   Finding finding;
   finding.rule = rule.id;
   finding.severity = rule.severity;
@@ -104,10 +130,12 @@ Finding make_finding(const Rule& rule, const Verdict& verdict, const Catalogue& 
   finding.fixes = suggest(rule.fixes, context);
   for (const std::string& column : verdict.columns) {
     const MetricValue* value = find(values, metric_of(column, catalogue));
-    const std::map<std::string, double> row = value == nullptr ? std::map<std::string, double>{} : row_of(std::span(value, 1));
+    const std::map<std::string, double> row =
+        value == nullptr ? std::map<std::string, double>{} : row_of(std::span(value, 1));
     const auto number = row.find(column);
     if (number == row.end()) continue;
-    finding.evidence.push_back({column, number->second, value->unit, value->definition, value->window, value->subject, value->samples});
+    finding.evidence.push_back(
+        {column, number->second, value->unit, value->definition, value->window, value->subject, value->samples});
   }
   return finding;
 }
@@ -119,7 +147,8 @@ std::string why_missing(const Verdict& verdict, const Catalogue& catalogue, std:
     const std::string metric = metric_of(column, catalogue);
     if (!told.insert(metric).second) continue;
     const MetricValue* value = find(values, metric);
-    why += fmt::format("{}{} is {}: {}", why.empty() ? "" : "; ", metric, value == nullptr ? "unavailable" : to_text(value->status),
+    why += fmt::format("{}{} is {}: {}", why.empty() ? "" : "; ", metric,
+                       value == nullptr ? "unavailable" : to_text(value->status),
                        value == nullptr ? "not evaluated" : value->reason);
   }
   return why;
@@ -138,7 +167,9 @@ Result<std::vector<std::string>> metrics_needed(std::span<const Rule> rules, con
   for (const Rule& rule : rules) {
     for (const std::string& condition : rule.all) {
       auto outcome = sandbox->evaluate(condition, rule.thresholds);
-      if (!outcome) return fail(outcome.error().kind, fmt::format("{}: {}", rule.file.empty() ? rule.id : rule.file, outcome.error().message));
+      if (!outcome)
+        return fail(outcome.error().kind,
+                    fmt::format("{}: {}", rule.file.empty() ? rule.id : rule.file, outcome.error().message));
       for (const std::string& column : outcome->columns) needed.insert(metric_of(column, catalogue));
     }
     // Metrics that only the text mentions.
@@ -152,7 +183,8 @@ Result<std::vector<std::string>> metrics_needed(std::span<const Rule> rules, con
   return std::vector<std::string>(needed.begin(), needed.end());
 }
 
-Result<Diagnosis> diagnose(std::span<const Rule> rules, const Catalogue& catalogue, std::span<const MetricValue> values, const Context& context) {
+Result<Diagnosis> diagnose(std::span<const Rule> rules, const Catalogue& catalogue, std::span<const MetricValue> values,
+                           const Context& context) {
   Diagnosis diagnosis;
   take_budget(diagnosis, values);
   const Instruments instruments = check_instruments(diagnosis, values, context);
@@ -166,29 +198,26 @@ Result<Diagnosis> diagnose(std::span<const Rule> rules, const Catalogue& catalog
     if (!verdict) return tl::unexpected(verdict.error());
     switch (verdict->kind) {
       case Verdict::Kind::not_evaluated:
+        withhold(diagnosis, instruments, rule, verdict->missing, catalogue);
         diagnosis.not_evaluated.push_back({rule.id, why_missing(*verdict, catalogue, values)});
-        for (const std::string& column : verdict->missing) {
-          const std::string metric = metric_of(column, catalogue);
-          if (!instruments.invalid.contains(metric)) continue;
-          for (InstrumentNote& note : diagnosis.instrument) {
-            if (note.check == "instrument-ratio" && note.message.starts_with(metric + ":")) note.withheld.push_back(rule.id);
-          }
-        }
         break;
       case Verdict::Kind::quiet: {
+        if (instruments.loss) {
+          diagnosis.not_evaluated.push_back({rule.id, "too many events were lost to clear it"});
+          break;
+        }
         std::string deciding;
-        for (const std::string& column : verdict->columns) deciding += (deciding.empty() ? "" : ", ") + stated(column, catalogue, values);
-        diagnosis.cleared.push_back({rule.id, rule.title,
-                                     fmt::format("{} ({}; the rule asks for {})", fill(rule.clears.en, values, thresholds), deciding,
-                                                 with_thresholds(verdict->deciding, thresholds))});
+        for (const std::string& column : verdict->columns)
+          deciding += (deciding.empty() ? "" : ", ") + stated(column, catalogue, values);
+        diagnosis.cleared.push_back(
+            {rule.id, rule.title,
+             fmt::format("{} ({}; the rule asks for {})", fill(rule.clears.en, values, thresholds), deciding,
+                         with_thresholds(verdict->deciding, thresholds))});
         break;
       }
       case Verdict::Kind::fires:
-        if (instruments.loss) {
-          diagnosis.instrument[*instruments.loss].withheld.push_back(rule.id);
-        } else {
-          diagnosis.findings.push_back(make_finding(rule, *verdict, catalogue, values, thresholds, context));
-        }
+        if (withhold(diagnosis, instruments, rule, verdict->columns, catalogue)) break;
+        diagnosis.findings.push_back(make_finding(rule, *verdict, catalogue, values, thresholds, context));
         break;
     }
   }

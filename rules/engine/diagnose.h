@@ -1,5 +1,5 @@
-// From metric values to a diagnosis: instrument checks first, then every rule; what it fires on, what it clears, what it could
-// not judge. Pure: reads values, knobs and rules, touches no file and no clock.
+// From metric values to a diagnosis: instrument checks first, then every rule; what it fires on, what it clears, what
+// it could not judge. Pure: reads values, knobs and rules, touches no file and no clock.
 #pragma once
 
 #include <map>
@@ -33,13 +33,13 @@ struct Gain {
 
 struct SuggestedFix {
   std::string knob;
-  std::optional<std::string> from;             // nothing when the engine did not register the knob
+  std::optional<std::string> from;  // nothing when the engine did not register the knob
   std::string to;
   std::string note;
   std::map<std::string, std::string> command;  // the recorded engine first, by name, then others
-  std::string recorded_engine;                 // key into `command` of what to type now; "" when the knob is not registered
-  std::optional<Gain> predicted_gain;          // from the what-if model only
-  std::optional<double> measured_gain;         // from a re-run only
+  std::string recorded_engine;          // key into `command` of what to type now; "" when the knob is not registered
+  std::optional<Gain> predicted_gain;   // from the what-if model only
+  std::optional<double> measured_gain;  // from a re-run only
 };
 
 struct Finding {
@@ -56,26 +56,26 @@ struct Finding {
 struct Cleared {
   std::string rule;
   Text title;
-  std::string because;                         // with the deciding number
+  std::string because;  // with the deciding number
 };
 
 struct NotEvaluated {
   std::string rule;
-  std::string because;                         // "compute_occupancy is unavailable: …"
+  std::string because;  // "compute_occupancy is unavailable: …"
 };
 
 struct InstrumentNote {
-  std::string check;                           // "instrument-ratio", "instrument-loss", "instrument-balance", "instrument-settings"
+  std::string check;  // "instrument-ratio", "instrument-loss", "instrument-balance", "instrument-settings"
   Severity severity = Severity::warning;
   std::string message;
-  std::vector<std::string> withheld;           // rules whose findings rest on what is distrusted
+  std::vector<std::string> withheld;  // rules whose findings rest on what is distrusted
 };
 
 struct Diagnosis {
-  std::vector<BudgetPart> budget;              // empty when time_budget is unavailable: see budget_reason
+  std::vector<BudgetPart> budget;  // empty when time_budget is unavailable: see budget_reason
   std::string budget_reason;
-  std::string limiting;                        // the largest part of the budget that is not idle
-  std::vector<Finding> findings;               // most severe first, then in order of rule id
+  std::string limiting;           // the largest part of the budget that is not idle
+  std::vector<Finding> findings;  // most severe first, then in order of rule id
   std::vector<InstrumentNote> instrument;
   std::vector<Cleared> cleared;
   std::vector<NotEvaluated> not_evaluated;
@@ -83,11 +83,11 @@ struct Diagnosis {
 
 struct Context {
   std::span<const Knob> knobs;
-  std::string engine;                          // "dm-engine", "" when unknown
-  std::string command;                         // the recorded command line, "" when unknown
+  std::string engine;                                 // "dm-engine", "" when unknown
+  std::string command;                                // the recorded command line, "" when unknown
   std::map<std::string, std::string> variables = {};  // DM_* variables the recorded command ran under
-  std::map<std::string, double> thresholds;    // "rule-id.name" overrides
-  double tolerated_loss = 0.01;                // share of emitted events
+  std::map<std::string, double> thresholds;           // "rule-id.name" overrides
+  double tolerated_loss = 0.01;                       // share of emitted events
 };
 
 // The metrics the rules read, and those the budget and the instrument checks need. Evaluate these, then diagnose.

@@ -32,7 +32,8 @@ const Knob* find(std::span<const Knob> knobs, const std::string& name) {
 // Ranges are "0|1|2" or "1..16"; an unknown form admits everything.
 bool admits(const Knob& knob, const std::string& value) {
   if (const std::size_t dots = knob.range.find(".."); dots != std::string::npos) {
-    const std::optional<double> wanted = number(value), low = number(knob.range.substr(0, dots)), high = number(knob.range.substr(dots + 2));
+    const std::optional<double> wanted = number(value), low = number(knob.range.substr(0, dots)),
+                                high = number(knob.range.substr(dots + 2));
     return wanted && (!low || *wanted >= *low) && (!high || *wanted <= *high);
   }
   if (knob.range.find('|') == std::string::npos) return true;
@@ -40,7 +41,8 @@ bool admits(const Knob& knob, const std::string& value) {
 }
 
 bool changes(const Fix& fix, const Knob& knob) {
-  if (knob.type == "path") return true;  // `to` describes the file; whether it is that one already nobody can tell from its name
+  if (knob.type == "path")
+    return true;  // `to` describes the file; whether it is that one already nobody can tell from its name
   if (knob.value == fix.to || !admits(knob, fix.to)) return false;
   const std::optional<double> from = number(knob.value), to = number(fix.to);
   if (fix.change == Fix::Change::set || !from || !to) return true;
@@ -104,9 +106,12 @@ std::string command_with(const Knob& knob, const std::string& value, const Conte
   }
   if (knob.how == "environment") {
     const std::string assignment = fmt::format("{}={}", knob.handle, quoted(value));
-    return context.command.empty() ? "export " + assignment : fmt::format("{}{} {}", prefix, assignment, context.command);
+    return context.command.empty() ? "export " + assignment
+                                   : fmt::format("{}{} {}", prefix, assignment, context.command);
   }
-  if (knob.how == "flag") return context.command.empty() ? fmt::format("{} {}", knob.handle, quoted(value)) : prefix + with_flag(context.command, knob.handle, value);
+  if (knob.how == "flag")
+    return context.command.empty() ? fmt::format("{} {}", knob.handle, quoted(value))
+                                   : prefix + with_flag(context.command, knob.handle, value);
   if (knob.how == "file") return fmt::format("echo {} > {}", quoted(value), quoted(knob.handle));
   return "";
 }
@@ -133,7 +138,8 @@ std::vector<SuggestedFix> suggest(const std::vector<Fix>& fixes, const Context& 
     known.push_back(std::move(suggested));
   }
   // A fix without a command to type comes after those that have one.
-  std::stable_partition(known.begin(), known.end(), [](const SuggestedFix& fix) { return !fix.recorded_engine.empty(); });
+  std::stable_partition(known.begin(), known.end(),
+                        [](const SuggestedFix& fix) { return !fix.recorded_engine.empty(); });
   known.insert(known.end(), std::make_move_iterator(others.begin()), std::make_move_iterator(others.end()));
   return known;
 }

@@ -15,19 +15,26 @@ using Kind = Vector::Kind;
 
 std::string_view to_text(Kind kind) {
   switch (kind) {
-    case Kind::fires: return "fires";
-    case Kind::boundary: return "boundary";
-    case Kind::must_not_fire: return "must-not-fire";
-    case Kind::metric_missing: break;
+    case Kind::fires:
+      return "fires";
+    case Kind::boundary:
+      return "boundary";
+    case Kind::must_not_fire:
+      return "must-not-fire";
+    case Kind::metric_missing:
+      break;
   }
   return "metric-missing";
 }
 
 std::string_view to_text(Verdict::Kind kind) {
   switch (kind) {
-    case Verdict::Kind::fires: return "fires";
-    case Verdict::Kind::quiet: return "quiet";
-    case Verdict::Kind::not_evaluated: break;
+    case Verdict::Kind::fires:
+      return "fires";
+    case Verdict::Kind::quiet:
+      return "quiet";
+    case Verdict::Kind::not_evaluated:
+      break;
   }
   return "not-evaluated";
 }
@@ -39,7 +46,8 @@ bool promises_a_gain(const std::string& text) {
     std::size_t next = i + 1;
     while (next < text.size() && text[next] == ' ') ++next;
     const std::string_view rest = std::string_view(text).substr(next);
-    const bool x = rest.starts_with("x") && (rest.size() == 1 || std::isalnum(static_cast<unsigned char>(rest[1])) == 0);
+    const bool x =
+        rest.starts_with("x") && (rest.size() == 1 || std::isalnum(static_cast<unsigned char>(rest[1])) == 0);
     if (rest.starts_with("%") || rest.starts_with("percent") || rest.starts_with("times") || x) return true;
   }
   return false;
@@ -70,20 +78,26 @@ std::vector<Complaint> lint(std::span<const Rule> rules, const Catalogue& catalo
       if (!used.contains(name)) complain(fmt::format("the threshold '{}' is used in no condition; drop it", name));
     }
     for (const Kind kind : {Kind::fires, Kind::boundary, Kind::must_not_fire, Kind::metric_missing}) {
-      if (std::none_of(rule.vectors.begin(), rule.vectors.end(), [kind](const Vector& vector) { return vector.kind == kind; })) {
+      if (std::none_of(rule.vectors.begin(), rule.vectors.end(),
+                       [kind](const Vector& vector) { return vector.kind == kind; })) {
         complain(fmt::format("there is no test vector of kind {}; add one", to_text(kind)));
       }
     }
     for (const Vector& vector : rule.vectors) {
       for (const auto& [name, value] : vector.metrics) {
-        if (!columns.contains(name)) complain(fmt::format("the vector '{}' sets {}, which no condition reads", vector.title, name));
+        if (!columns.contains(name))
+          complain(fmt::format("the vector '{}' sets {}, which no condition reads", vector.title, name));
       }
     }
     for (const Fix& fix : rule.fixes) {
       if (fix.knob.empty() || fix.to.empty()) complain("a fix must name a knob and the value to set it to");
-      if (promises_a_gain(fix.note)) complain(fmt::format("the note of the fix '{}' promises a gain in numbers; gains are predicted or measured, never typed", fix.knob));
+      if (promises_a_gain(fix.note))
+        complain(fmt::format(
+            "the note of the fix '{}' promises a gain in numbers; gains are predicted or measured, never typed",
+            fix.knob));
     }
-    if (promises_a_gain(rule.because.en)) complain("'because' holds a typed figure; write {metric} or {:threshold} for it");
+    if (promises_a_gain(rule.because.en))
+      complain("'because' holds a typed figure; write {metric} or {:threshold} for it");
   }
   return complaints;
 }
@@ -94,7 +108,9 @@ std::vector<Complaint> run_vectors(std::span<const Rule> rules, const Catalogue&
   if (!sandbox) return {{"", "", sandbox.error().message}};
   for (const Rule& rule : rules) {
     for (const Vector& vector : rule.vectors) {
-      const auto complain = [&](std::string message) { complaints.push_back({rule.id, rule.file, fmt::format("vector '{}': {}", vector.title, message)}); };
+      const auto complain = [&](std::string message) {
+        complaints.push_back({rule.id, rule.file, fmt::format("vector '{}': {}", vector.title, message)});
+      };
       auto verdict = judge(rule, *sandbox, vector.metrics, rule.thresholds);
       if (!verdict) {
         complain(verdict.error().message);

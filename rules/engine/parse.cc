@@ -22,7 +22,9 @@ struct Wrong {
   std::string what;
 };
 
-[[noreturn]] void complain(const YAML::Node& node, std::string what) { throw Wrong{node.Mark().line + 1, std::move(what)}; }
+[[noreturn]] void complain(const YAML::Node& node, std::string what) {
+  throw Wrong{node.Mark().line + 1, std::move(what)};
+}
 
 void only(const YAML::Node& node, std::initializer_list<std::string_view> keys, std::string_view where) {
   if (!node.IsMap()) complain(node, fmt::format("{} must be a mapping", where));
@@ -47,9 +49,11 @@ std::string text(const YAML::Node& parent, const char* key, bool needed = true) 
 std::vector<std::string> texts(const YAML::Node& parent, const char* key) {
   std::vector<std::string> all;
   const YAML::Node node = parent[key];
-  if (!node || !node.IsSequence() || node.size() == 0) complain(parent, fmt::format("'{}' must be a list that is not empty", key));
+  if (!node || !node.IsSequence() || node.size() == 0)
+    complain(parent, fmt::format("'{}' must be a list that is not empty", key));
   for (const YAML::Node& entry : node) {
-    if (!entry.IsScalar() || entry.Scalar().empty()) complain(entry, fmt::format("every entry of '{}' must be text", key));
+    if (!entry.IsScalar() || entry.Scalar().empty())
+      complain(entry, fmt::format("every entry of '{}' must be text", key));
     all.push_back(entry.Scalar());
   }
   return all;
@@ -69,14 +73,16 @@ std::map<std::string, double> numbers(const YAML::Node& parent, const char* key)
   if (!node.IsMap()) complain(node, fmt::format("'{}' must map names to numbers", key));
   for (const auto& entry : node) {
     double number = 0;
-    if (!YAML::convert<double>::decode(entry.second, number)) complain(entry.second, fmt::format("'{}' must be a number", entry.first.as<std::string>()));
+    if (!YAML::convert<double>::decode(entry.second, number))
+      complain(entry.second, fmt::format("'{}' must be a number", entry.first.as<std::string>()));
     all[entry.first.as<std::string>()] = number;
   }
   return all;
 }
 
 template <class T>
-T choice(const YAML::Node& parent, const char* key, std::initializer_list<std::pair<std::string_view, T>> choices, std::optional<T> otherwise = {}) {
+T choice(const YAML::Node& parent, const char* key, std::initializer_list<std::pair<std::string_view, T>> choices,
+         std::optional<T> otherwise = {}) {
   if (!parent[key] && otherwise) return *otherwise;
   const std::string word = text(parent, key);
   std::vector<std::string_view> known;
@@ -94,7 +100,8 @@ Fix fix(const YAML::Node& node) {
   result.to = text(node, "to");
   result.note = text(node, "note", false);
   using Change = Fix::Change;
-  result.change = choice<Change>(node, "change", {{"set", Change::set}, {"raise", Change::raise}, {"lower", Change::lower}}, Change::set);
+  result.change = choice<Change>(
+      node, "change", {{"set", Change::set}, {"raise", Change::raise}, {"lower", Change::lower}}, Change::set);
   if (const YAML::Node commands = node["command"]) {
     only(commands, {"c8", "dm-engine", "vllm", "sglang", "llama.cpp", "tensorrt-llm"}, "command");
     for (const auto& entry : commands) result.command[entry.first.as<std::string>()] = entry.second.as<std::string>();
@@ -107,22 +114,31 @@ Vector vector(const YAML::Node& node) {
   Vector result;
   using Kind = Vector::Kind;
   using Expect = Vector::Expect;
-  result.kind = choice<Kind>(node, "kind", {{"fires", Kind::fires}, {"boundary", Kind::boundary}, {"must-not-fire", Kind::must_not_fire}, {"metric-missing", Kind::metric_missing}});
-  result.expect = choice<Expect>(node, "expect", {{"fires", Expect::fires}, {"quiet", Expect::quiet}, {"not-evaluated", Expect::not_evaluated}});
+  result.kind = choice<Kind>(node, "kind",
+                             {{"fires", Kind::fires},
+                              {"boundary", Kind::boundary},
+                              {"must-not-fire", Kind::must_not_fire},
+                              {"metric-missing", Kind::metric_missing}});
+  result.expect = choice<Expect>(
+      node, "expect", {{"fires", Expect::fires}, {"quiet", Expect::quiet}, {"not-evaluated", Expect::not_evaluated}});
   result.title = text(node, "title");
   result.metrics = numbers(node, "metrics");
   return result;
 }
 
 Rule rule(const YAML::Node& node) {
-  only(node, {"id", "title", "severity", "confidence", "source", "thresholds", "all", "because", "clears", "checks", "fixes", "vectors"}, "a rule");
+  only(node,
+       {"id", "title", "severity", "confidence", "source", "thresholds", "all", "because", "clears", "checks", "fixes",
+        "vectors"},
+       "a rule");
   Rule result;
   result.id = text(node, "id");
   if (result.id.empty() || result.id.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") != std::string::npos) {
     complain(node["id"], "'id' must be lower-case words joined by hyphens");
   }
   result.title = languages(node, "title");
-  result.severity = choice<Severity>(node, "severity", {{"info", Severity::info}, {"warning", Severity::warning}, {"error", Severity::error}});
+  result.severity = choice<Severity>(
+      node, "severity", {{"info", Severity::info}, {"warning", Severity::warning}, {"error", Severity::error}});
   result.confidence = choice<std::string>(node, "confidence", {{"high", "high"}, {"medium", "medium"}, {"low", "low"}});
   result.source = text(node, "source");
   result.thresholds = numbers(node, "thresholds");
@@ -143,7 +159,9 @@ Rule rule(const YAML::Node& node) {
 }  // namespace
 
 Result<Rule> parse_rule(std::string_view yaml, std::string_view file) {
-  const auto bad = [file](int line, std::string_view what) { return fail(ErrorKind::bad_input, fmt::format("{}:{}: {}", file, line, what)); };
+  const auto bad = [file](int line, std::string_view what) {
+    return fail(ErrorKind::bad_input, fmt::format("{}:{}: {}", file, line, what));
+  };
   if (yaml.size() > largest_file) return bad(1, fmt::format("a rule is at most {} KiB", largest_file / 1024));
   try {
     const YAML::Node node = YAML::Load(std::string(yaml));
@@ -159,7 +177,8 @@ Result<Rule> parse_rule(std::string_view yaml, std::string_view file) {
 
 Result<Rule> load_rule(const std::string& path) {
   std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return fail(ErrorKind::bad_input, fmt::format("{}: is not a file; name a rule's YAML file", path));
+  if (!std::filesystem::is_regular_file(path, error))
+    return fail(ErrorKind::bad_input, fmt::format("{}: is not a file; name a rule's YAML file", path));
   std::ifstream in(path, std::ios::binary);
   if (!in) return fail(ErrorKind::environment, fmt::format("{}: cannot be read; check its permissions", path));
   std::string yaml(largest_file + 1, '\0');
@@ -172,11 +191,14 @@ Result<std::vector<Rule>> load_rules(const std::string& folder) {
   std::error_code error;
   std::vector<std::string> files;
   std::filesystem::directory_iterator entries(folder, error);
-  if (error) return fail(ErrorKind::environment, fmt::format("{}: {}; name a folder with rules", folder, error.message()));
+  if (error)
+    return fail(ErrorKind::environment, fmt::format("{}: {}; name a folder with rules", folder, error.message()));
   for (const auto& entry : entries) {
     if (entry.path().extension() == ".yaml") files.push_back(entry.path().string());
   }
-  if (files.empty()) return fail(ErrorKind::bad_input, fmt::format("{}: holds no *.yaml; a playbook without rules finds nothing wrong", folder));
+  if (files.empty())
+    return fail(ErrorKind::bad_input,
+                fmt::format("{}: holds no *.yaml; a playbook without rules finds nothing wrong", folder));
   std::sort(files.begin(), files.end());
   std::vector<Rule> rules;
   for (const std::string& file : files) {

@@ -40,18 +40,22 @@ std::map<std::string, double> row_of(std::span<const MetricValue> values) {
     if (!value.spread) continue;
     const Spread& spread = *value.spread;
     const std::array<double, 5> numbers = {spread.p50, spread.p90, spread.p95, spread.p99, spread.max};
-    for (std::size_t i = 0; i < percentiles.size(); ++i) row[fmt::format("{}_{}", value.name, percentiles[i])] = numbers[i];
+    for (std::size_t i = 0; i < percentiles.size(); ++i)
+      row[fmt::format("{}_{}", value.name, percentiles[i])] = numbers[i];
   }
   return row;
 }
 
-Result<Verdict> judge(const Rule& rule, Sandbox& sandbox, const std::map<std::string, double>& row, const std::map<std::string, double>& thresholds) {
+Result<Verdict> judge(const Rule& rule, Sandbox& sandbox, const std::map<std::string, double>& row,
+                      const std::map<std::string, double>& thresholds) {
   DMPROF_TRY(sandbox.set_row(row));
   Verdict verdict;
   std::set<std::string> all, missing;
   for (const std::string& condition : rule.all) {
     auto outcome = sandbox.evaluate(condition, thresholds);
-    if (!outcome) return fail(outcome.error().kind, fmt::format("{}: {}", rule.file.empty() ? rule.id : rule.file, outcome.error().message));
+    if (!outcome)
+      return fail(outcome.error().kind,
+                  fmt::format("{}: {}", rule.file.empty() ? rule.id : rule.file, outcome.error().message));
     if (outcome->truth == false) {
       verdict.deciding = condition;
       verdict.columns.assign(outcome->columns.begin(), outcome->columns.end());

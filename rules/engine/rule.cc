@@ -4,9 +4,12 @@ namespace dmprof::rules {
 
 std::string_view to_text(Severity severity) {
   switch (severity) {
-    case Severity::error: return "error";
-    case Severity::warning: return "warning";
-    case Severity::info: break;
+    case Severity::error:
+      return "error";
+    case Severity::warning:
+      return "warning";
+    case Severity::info:
+      break;
   }
   return "info";
 }

@@ -1,4 +1,5 @@
-// A rule of the playbook as data: what it looks at, what it says, how to try its fixes. One YAML file each (rules/README.md).
+// A rule of the playbook as data: what it looks at, what it says, how to try its fixes. One YAML file each
+// (rules/README.md).
 #pragma once
 
 #include <map>
@@ -20,17 +21,21 @@ struct Text {  // by language; `en` is always there
 };
 
 struct Fix {
-  std::string knob;                              // name as engines register it
-  enum class Change { set, raise, lower } change = Change::set;  // raise/lower: only when the current value is below/above `to`
+  std::string knob;  // name as engines register it
+  enum class Change {
+    set,
+    raise,
+    lower
+  } change = Change::set;  // raise/lower: only when the current value is below/above `to`
   std::string to;
   std::string note;
-  std::map<std::string, std::string> command;    // by engine: c8, dm-engine, vllm, sglang, llama.cpp, tensorrt-llm
+  std::map<std::string, std::string> command;  // by engine: c8, dm-engine, vllm, sglang, llama.cpp, tensorrt-llm
 };
 
 struct Vector {
   enum class Kind { fires, boundary, must_not_fire, metric_missing } kind = Kind::fires;
   std::string title;
-  std::map<std::string, double> metrics;         // what is not named is unavailable
+  std::map<std::string, double> metrics;  // what is not named is unavailable
   enum class Expect { fires, quiet, not_evaluated } expect = Expect::fires;
 };
 
@@ -38,12 +43,12 @@ struct Rule {
   std::string id;
   Text title;
   Severity severity = Severity::warning;
-  std::string confidence;                        // "high", "medium", "low"
-  std::string source;                            // where the rule comes from: "D", "P", "C", "I" or "H" with a citation
-  std::map<std::string, double> thresholds;      // used in conditions as :name; a profile may override them
-  std::vector<std::string> all;                  // SQL expressions over the metric row; the rule fires when all are true
-  Text because;                                  // {metric} is replaced by its value
-  Text clears;                                   // what a quiet rule says: why this is not the problem
+  std::string confidence;                    // "high", "medium", "low"
+  std::string source;                        // where the rule comes from: "D", "P", "C", "I" or "H" with a citation
+  std::map<std::string, double> thresholds;  // used in conditions as :name; a profile may override them
+  std::vector<std::string> all;              // SQL expressions over the metric row; the rule fires when all are true
+  Text because;                              // {metric} is replaced by its value
+  Text clears;                               // what a quiet rule says: why this is not the problem
   std::vector<std::string> checks;
   std::vector<Fix> fixes;
   std::vector<Vector> vectors;

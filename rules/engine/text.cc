@@ -27,7 +27,8 @@ std::optional<double> percentile(const MetricValue& value, std::string_view whic
   return std::nullopt;
 }
 
-std::optional<std::string> lookup(const std::string& name, std::span<const MetricValue> values, const std::map<std::string, double>& thresholds) {
+std::optional<std::string> lookup(const std::string& name, std::span<const MetricValue> values,
+                                  const std::map<std::string, double>& thresholds) {
   if (name.starts_with(":")) {
     const auto found = thresholds.find(name.substr(1));
     return found == thresholds.end() ? std::nullopt : std::optional(fmt::format("{:g}", found->second));
@@ -50,14 +51,16 @@ std::optional<std::string> lookup(const std::string& name, std::span<const Metri
 
 std::string in_words(double value, const std::string& unit) {
   constexpr std::array<std::pair<double, const char*>, 4> times = {{{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}}};
-  constexpr std::array<std::pair<double, const char*>, 5> rates = {{{1e12, "TB/s"}, {1e9, "GB/s"}, {1e6, "MB/s"}, {1e3, "kB/s"}, {1, "B/s"}}};
+  constexpr std::array<std::pair<double, const char*>, 5> rates = {
+      {{1e12, "TB/s"}, {1e9, "GB/s"}, {1e6, "MB/s"}, {1e3, "kB/s"}, {1, "B/s"}}};
   if (unit == "ratio") return fmt::format("{:.1f} %", value * 100);
   if (unit == "ns") return scaled(value, times);
   if (unit == "B/s") return scaled(value, rates);
   return unit.empty() ? fmt::format("{:.3g}", value) : fmt::format("{:.3g} {}", value, unit);
 }
 
-std::string fill(const std::string& text, std::span<const MetricValue> values, const std::map<std::string, double>& thresholds) {
+std::string fill(const std::string& text, std::span<const MetricValue> values,
+                 const std::map<std::string, double>& thresholds) {
   std::string filled;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t open = text.find('{', at);

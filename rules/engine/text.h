@@ -11,7 +11,9 @@ namespace dmprof::rules {
 
 std::string in_words(double value, const std::string& unit);
 
-// Replaces {metric}, {metric_p99}, {metric.subject} and {:threshold}. What has no value becomes "unavailable"; an unknown name stays as it is.
-std::string fill(const std::string& text, std::span<const MetricValue> values, const std::map<std::string, double>& thresholds);
+// Replaces {metric}, {metric_p99}, {metric.subject} and {:threshold}. What has no value becomes "unavailable"; an
+// unknown name stays as it is.
+std::string fill(const std::string& text, std::span<const MetricValue> values,
+                 const std::map<std::string, double>& thresholds);
 
 }  // namespace dmprof::rules

@@ -15,21 +15,86 @@ const Catalogue& catalogue() {
   return all;
 }
 
-MetricValue metric(Recording& recording, const std::string& name) { return test::value_of(catalogue(), recording, name); }
+MetricValue metric(Recording& recording, const std::string& name) {
+  return test::value_of(catalogue(), recording, name);
+}
 
 TEST(AllMetrics, every_name_of_the_catalogue_document_is_there) {
-  for (const char* name :
-       {"speculation_accuracy", "draft_discard_rate", "acceptance_length", "tokens_per_step", "draft_coverage", "draft_length", "acceptance_by_position",
-        "acceptance_by_length", "acceptance_trend", "draft_cost_ratio", "verify_cost_ratio", "speculation_speedup", "breakeven_acceptance",
-        "optimal_lookahead", "wasted_draft_share", "prefetch_hit_rate", "prefetch_accuracy", "prefetch_coverage", "prefetch_lateness",
-        "prefetch_pollution", "path_prediction_accuracy", "cache_policy_gap", "prefix_cache_hit_rate", "bandwidth_utilization", "useful_byte_share",
-        "step_time_over_roofline", "model_bandwidth_utilization", "compute_utilization", "compute_occupancy", "model_flops_utilization",
-        "operational_intensity", "ridge_point", "effective_bandwidth", "attention_window", "memory_stall_share", "throughput", "goodput", "ttft", "itl",
-        "tpot", "e2e_latency", "step_time", "queue_wait", "latency_inflation", "tail_culprit", "time_budget", "concurrency", "batch_size",
-        "speculation_engine_occupancy", "speculation_engine_queue", "capacity_footprint", "oom_events", "pinned_bytes", "kv_cache_usage",
-        "preemption_rate", "recompute_share", "hbm_fragmentation", "compression_ratio", "expert_imbalance", "all_to_all_share", "all_reduce_share",
-        "parameter_server_share", "coherence_share", "link_utilization", "pool_utilization", "host_gap_share", "launches_per_token", "host_core_busy",
-        "step_time_staircase", "load_hysteresis", "energy_per_token", "clock_ratio", "throttle", "events_lost", "recording_overhead"}) {
+  for (const char* name : {"speculation_accuracy",
+                           "draft_discard_rate",
+                           "acceptance_length",
+                           "tokens_per_step",
+                           "draft_coverage",
+                           "draft_length",
+                           "acceptance_by_position",
+                           "acceptance_by_length",
+                           "acceptance_trend",
+                           "draft_cost_ratio",
+                           "verify_cost_ratio",
+                           "speculation_speedup",
+                           "breakeven_acceptance",
+                           "optimal_lookahead",
+                           "wasted_draft_share",
+                           "prefetch_hit_rate",
+                           "prefetch_accuracy",
+                           "prefetch_coverage",
+                           "prefetch_lateness",
+                           "prefetch_pollution",
+                           "path_prediction_accuracy",
+                           "cache_policy_gap",
+                           "prefix_cache_hit_rate",
+                           "bandwidth_utilization",
+                           "useful_byte_share",
+                           "step_time_over_roofline",
+                           "model_bandwidth_utilization",
+                           "compute_utilization",
+                           "compute_occupancy",
+                           "model_flops_utilization",
+                           "operational_intensity",
+                           "ridge_point",
+                           "effective_bandwidth",
+                           "attention_window",
+                           "memory_stall_share",
+                           "throughput",
+                           "goodput",
+                           "ttft",
+                           "itl",
+                           "tpot",
+                           "e2e_latency",
+                           "step_time",
+                           "queue_wait",
+                           "latency_inflation",
+                           "tail_culprit",
+                           "time_budget",
+                           "concurrency",
+                           "batch_size",
+                           "speculation_engine_occupancy",
+                           "speculation_engine_queue",
+                           "capacity_footprint",
+                           "oom_events",
+                           "pinned_bytes",
+                           "kv_cache_usage",
+                           "preemption_rate",
+                           "recompute_share",
+                           "hbm_fragmentation",
+                           "compression_ratio",
+                           "expert_imbalance",
+                           "all_to_all_share",
+                           "all_reduce_share",
+                           "parameter_server_share",
+                           "coherence_share",
+                           "link_utilization",
+                           "pool_utilization",
+                           "host_gap_share",
+                           "launches_per_token",
+                           "host_core_busy",
+                           "step_time_staircase",
+                           "load_hysteresis",
+                           "energy_per_token",
+                           "clock_ratio",
+                           "throttle",
+                           "events_lost",
+                           "recording_overhead"}) {
     EXPECT_NE(catalogue().find(name), nullptr) << name;
   }
 }
@@ -51,12 +116,19 @@ TEST(AllMetrics, wild_figures_never_give_a_ratio_outside_its_range) {
   Trace trace;
   trace.tier("resident", 0, true, 1, 1);
   for (int i = 0; i < 12; ++i) {
-    trace.step({.duration = i % 3 == 0 ? huge / 16 : 10, .drafted = 3, .accepted = 900, .draft = -5, .verify = huge, .requests = {1, 2}});
-    trace.access(~0ull, i % 2 == 0 ? 1 : 77, static_cast<AccessOutcome>(i % 3), BlockOrigin::prefetched, i % 2 == 0 ? -huge : huge, huge, 3);
+    trace.step({.duration = i % 3 == 0 ? huge / 16 : 10,
+                .drafted = 3,
+                .accepted = 900,
+                .draft = -5,
+                .verify = huge,
+                .requests = {1, 2}});
+    trace.access(~0ull, i % 2 == 0 ? 1 : 77, static_cast<AccessOutcome>(i % 3), BlockOrigin::prefetched,
+                 i % 2 == 0 ? -huge : huge, huge, 3);
     trace.request(1, static_cast<RequestPoint>(i % 6), (i % 2 == 0 ? 1 : -1) * 1000, ~0ull, ~0ull);
   }
   Transfer transfer;
-  transfer.start = -huge, transfer.duration = huge, transfer.bytes = ~0ull, transfer.useful_bytes = ~0ull, transfer.from = 1;
+  transfer.start = -huge, transfer.duration = huge, transfer.bytes = ~0ull, transfer.useful_bytes = ~0ull,
+  transfer.from = 1;
   trace.recording.transfers.push_back(transfer);
   Kernel kernel;
   kernel.start = 5, kernel.duration = huge, kernel.stall = -huge, kernel.step = 2;
@@ -101,11 +173,11 @@ void counter(Trace& trace, const char* name, TimeNs time, double value) {
 
 TEST(AllMetrics, a_counter_under_a_metric_s_name_answers_it) {
   Trace trace;
-  trace.warm_up();                                       // 0..10
+  trace.warm_up();  // 0..10
   counter(trace, "kv_cache_usage", 0, .9);
   counter(trace, "kv_cache_usage", 10 * ms, .2);
   counter(trace, "kv_cache_usage", 20 * ms, .4);
-  for (int i = 0; i < 4; ++i) trace.step({});            // 10..50
+  for (int i = 0; i < 4; ++i) trace.step({});  // 10..50
   EXPECT_NEAR(*metric(trace.done(), "kv_cache_usage").value, (.2 * 10 + .4 * 30) / 40, 1e-9);
   EXPECT_NE(metric(trace.done(), "hbm_fragmentation").reason.find("no counter 'hbm_fragmentation'"), std::string::npos);
 }

@@ -30,7 +30,8 @@ void expect_shares(const MetricValue& value, const std::map<std::string, double>
 Trace steady(int steps) {
   Trace trace;
   trace.warm_up();
-  for (int i = 0; i < steps; ++i) trace.step({.drafted = 4, .accepted = 2, .draft = 2 * ms, .verify = 6 * ms, .accept = 1 * ms});
+  for (int i = 0; i < steps; ++i)
+    trace.step({.drafted = 4, .accepted = 2, .draft = 2 * ms, .verify = 6 * ms, .accept = 1 * ms});
   return trace;
 }
 
@@ -44,9 +45,11 @@ TEST(Budget, stages_of_a_step_and_the_rest_are_divided) {
 TEST(Budget, waits_for_blocks_are_taken_out_of_draft_and_verify) {
   Trace trace = steady(5);
   for (const Step& step : trace.recording.steps) {
-    trace.access(1, 0, AccessOutcome::miss, BlockOrigin::demand, step.start + 1 * ms, 2 * ms, step.step);  // 1 ms of draft, 1 of verify
+    trace.access(1, 0, AccessOutcome::miss, BlockOrigin::demand, step.start + 1 * ms, 2 * ms,
+                 step.step);  // 1 ms of draft, 1 of verify
     trace.access(2, 0, AccessOutcome::late, BlockOrigin::prefetched, step.start + 5 * ms, 2 * ms, step.step);
-    trace.access(3, 0, AccessOutcome::miss, BlockOrigin::demand, step.start + 5 * ms, 1 * ms, step.step);  // another worker, same time
+    trace.access(3, 0, AccessOutcome::miss, BlockOrigin::demand, step.start + 5 * ms, 1 * ms,
+                 step.step);  // another worker, same time
   }
   const MetricValue budget = metric(trace.done(), "time_budget");
   expect_shares(budget, {{"draft", .1}, {"verify", .3}, {"memory_stall", .3}, {"prefetch_wait", .1}, {"host", .2}});
@@ -73,16 +76,17 @@ TEST(Budget, a_pause_is_queue_host_or_idle_by_who_is_there) {
   trace.warm_up();
   trace.request(1, RequestPoint::arrive, 0);
   trace.request(1, RequestPoint::schedule, 0);
-  trace.step({});                                          // 10..20
-  trace.now += 10 * ms;                                    // 20..30 request 1 is served: host
-  trace.step({});                                          // 30..40
+  trace.step({});        // 10..20
+  trace.now += 10 * ms;  // 20..30 request 1 is served: host
+  trace.step({});        // 30..40
   trace.request(1, RequestPoint::end, 40 * ms);
-  trace.now += 10 * ms;                                    // 40..50 nobody: idle
+  trace.now += 10 * ms;  // 40..50 nobody: idle
   trace.request(2, RequestPoint::arrive, 50 * ms);
-  trace.now += 10 * ms;                                    // 50..60 request 2 waits: queue
+  trace.now += 10 * ms;  // 50..60 request 2 waits: queue
   trace.request(2, RequestPoint::schedule, 60 * ms);
-  trace.step({.requests = {2}});                           // 60..70
-  expect_shares(metric(trace.done(), "time_budget"), {{"verify", 3.0 / 6}, {"host", 1.0 / 6}, {"idle", 1.0 / 6}, {"queue", 1.0 / 6}});
+  trace.step({.requests = {2}});  // 60..70
+  expect_shares(metric(trace.done(), "time_budget"),
+                {{"verify", 3.0 / 6}, {"host", 1.0 / 6}, {"idle", 1.0 / 6}, {"queue", 1.0 / 6}});
 }
 
 TEST(Budget, slices_say_where_the_stages_lie) {
@@ -103,7 +107,8 @@ TEST(Budget, slices_say_where_the_stages_lie) {
     // A wait while prefetches are scheduled is no wait of the computation.
     trace.access(1, 0, AccessOutcome::miss, BlockOrigin::demand, start + 6 * ms, 2 * ms, step);
   }
-  expect_shares(metric(trace.done(), "time_budget"), {{"draft", .3}, {"verify", .3}, {"memory_stall", .2}, {"host", .2}});
+  expect_shares(metric(trace.done(), "time_budget"),
+                {{"draft", .3}, {"verify", .3}, {"memory_stall", .2}, {"host", .2}});
   EXPECT_NEAR(*metric(trace.done(), "memory_stall_share").value, .2 / .8, 1e-9);
 }
 
@@ -138,9 +143,11 @@ TEST(Budget, sums_to_one_however_the_events_overlap) {
   };
   for (int i = 0; i < 200; ++i) {
     const TimeNs start = trace.now;
-    const std::uint64_t step = trace.step({.duration = 1 * ms + draw(10 * ms), .draft = draw(5 * ms), .verify = draw(20 * ms), .accept = draw(3 * ms)});
+    const std::uint64_t step = trace.step(
+        {.duration = 1 * ms + draw(10 * ms), .draft = draw(5 * ms), .verify = draw(20 * ms), .accept = draw(3 * ms)});
     for (int k = 0; k < 5; ++k) {
-      trace.access(1, 0, k % 2 == 0 ? AccessOutcome::miss : AccessOutcome::late, BlockOrigin::demand, start + draw(12 * ms), draw(4 * ms), step);
+      trace.access(1, 0, k % 2 == 0 ? AccessOutcome::miss : AccessOutcome::late, BlockOrigin::demand,
+                   start + draw(12 * ms), draw(4 * ms), step);
     }
     Transfer transfer;
     transfer.start = start + draw(12 * ms), transfer.duration = draw(9 * ms);

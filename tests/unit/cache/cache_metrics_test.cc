@@ -137,7 +137,8 @@ TEST(Cache, without_prefetch_its_metrics_are_unavailable_and_not_zero) {
   EXPECT_EQ(metric(empty, "prefetch_hit_rate").status, ValueStatus::unavailable);
 }
 
-// A scan of 4 blocks with room for 3, over and over: LRU never hits, the optimum hits (C-1)/(W-1) = 2/3 in the long run.
+// A scan of 4 blocks with room for 3, over and over: LRU never hits, the optimum hits (C-1)/(W-1) = 2/3 in the long
+// run.
 TEST(Cache, policy_gap_of_lru_on_a_scan_is_what_belady_gains) {
   Trace trace;
   const TierId tier = trace.tier("resident", 0, true, 0, 3000);

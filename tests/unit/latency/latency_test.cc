@@ -97,7 +97,8 @@ TEST(Latency, unfinished_requests_are_not_guessed) {
     EXPECT_EQ(metric(trace.done(), name).status, ValueStatus::unavailable) << name;
   }
   Recording empty;
-  for (const char* name : {"ttft", "itl", "step_time", "throughput", "concurrency", "batch_size", "tail_culprit", "latency_inflation"}) {
+  for (const char* name :
+       {"ttft", "itl", "step_time", "throughput", "concurrency", "batch_size", "tail_culprit", "latency_inflation"}) {
     EXPECT_EQ(metric(empty, name).status, ValueStatus::unavailable) << name;
   }
 }

@@ -12,8 +12,12 @@ namespace dmprof {
 namespace {
 
 Metric constant(std::string name, std::string unit, double number) {
-  return {.name = std::move(name), .unit = std::move(unit), .definition = "a number the test chose", .needs = "nothing",
-          .by = {By::phase, By::window}, .compute = [number](const View&, const Scope&) { return scalar(number, 1); }};
+  return {.name = std::move(name),
+          .unit = std::move(unit),
+          .definition = "a number the test chose",
+          .needs = "nothing",
+          .by = {By::phase, By::window},
+          .compute = [number](const View&, const Scope&) { return scalar(number, 1); }};
 }
 
 Catalogue catalogue_of(std::initializer_list<Metric> metrics) {
@@ -23,7 +27,8 @@ Catalogue catalogue_of(std::initializer_list<Metric> metrics) {
 }
 
 TEST(Catalogue, suggests_the_nearest_name_for_a_typo) {
-  const Catalogue catalogue = catalogue_of({constant("prefetch_hit_rate", "ratio", 1), constant("speculation_accuracy", "ratio", 1)});
+  const Catalogue catalogue =
+      catalogue_of({constant("prefetch_hit_rate", "ratio", 1), constant("speculation_accuracy", "ratio", 1)});
   EXPECT_EQ(catalogue.nearest("prefetch_hitrate"), "prefetch_hit_rate");
   EXPECT_EQ(catalogue.nearest("acuracy"), std::nullopt);
   EXPECT_EQ(catalogue.nearest(std::string(100'000, 'x')), std::nullopt);
@@ -60,8 +65,10 @@ TEST(Catalogue, a_ratio_outside_0_to_1_is_an_instrument_error_and_never_a_value)
 TEST(Catalogue, a_quotient_may_pass_1_but_not_be_infinite_or_negative) {
   EXPECT_TRUE(test::value_of(catalogue_of({constant("m", "x", 3.2)}), Recording(), "m").ok());
   EXPECT_EQ(test::value_of(catalogue_of({constant("m", "x", -1)}), Recording(), "m").status, ValueStatus::invalid);
-  EXPECT_EQ(test::value_of(catalogue_of({constant("m", "x", std::numeric_limits<double>::infinity())}), Recording(), "m").status,
-            ValueStatus::invalid);
+  EXPECT_EQ(
+      test::value_of(catalogue_of({constant("m", "x", std::numeric_limits<double>::infinity())}), Recording(), "m")
+          .status,
+      ValueStatus::invalid);
   EXPECT_TRUE(test::value_of(catalogue_of({constant("m", "1/h", -1)}), Recording(), "m").ok());
 }
 

@@ -70,7 +70,8 @@ struct Trace {
 
   void request(std::uint64_t id, RequestPoint point, TimeNs time, std::uint64_t tokens = 0, std::uint64_t cached = 0) {
     RequestEvent event;
-    event.track = 1, event.time = time, event.request = id, event.point = point, event.tokens = tokens, event.cached_tokens = cached;
+    event.track = 1, event.time = time, event.request = id, event.point = point, event.tokens = tokens,
+    event.cached_tokens = cached;
     recording.requests.push_back(event);
   }
 
@@ -86,7 +87,8 @@ struct Trace {
   void access(std::uint64_t block, TierId tier, AccessOutcome outcome, BlockOrigin origin, TimeNs time, TimeNs wait = 0,
               std::uint64_t step = 0, Phase phase = Phase::decode) {
     BlockAccess event;
-    event.track = 1, event.time = time, event.block = block, event.tier = tier, event.outcome = outcome, event.origin = origin;
+    event.track = 1, event.time = time, event.block = block, event.tier = tier, event.outcome = outcome,
+    event.origin = origin;
     event.phase = phase, event.bytes = 1000, event.wait = wait, event.step = step;
     recording.accesses.push_back(event);
   }

@@ -55,12 +55,12 @@ TEST(View, an_access_takes_its_phase_from_itself_then_from_its_step_then_from_it
   const auto add = [&](TimeNs time, std::uint64_t step, Phase phase) {
     trace.access(1, 0, AccessOutcome::hit, BlockOrigin::resident, time, 0, step, phase);
   };
-  add(5 * ms, 0, Phase::decode);          // decode by its own word, before warm-up ends: left out
-  add(25 * ms, prefill, Phase::none);     // prefill by its step
-  add(5 * ms, 0, Phase::none);            // prefill by its time
-  add(12 * ms, warm_up, Phase::decode);   // warm-up
-  add(25 * ms, decode, Phase::none);      // decode by its step
-  add(35 * ms, 0, Phase::none);           // decode by its time
+  add(5 * ms, 0, Phase::decode);         // decode by its own word, before warm-up ends: left out
+  add(25 * ms, prefill, Phase::none);    // prefill by its step
+  add(5 * ms, 0, Phase::none);           // prefill by its time
+  add(12 * ms, warm_up, Phase::decode);  // warm-up
+  add(25 * ms, decode, Phase::none);     // decode by its step
+  add(35 * ms, 0, Phase::none);          // decode by its time
   const View view(trace.done());
   EXPECT_EQ(view.accesses({}).size(), 2u);
   EXPECT_EQ(view.accesses({.phase = Phase::prefill}).size(), 2u);

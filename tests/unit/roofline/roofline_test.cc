@@ -23,7 +23,8 @@ Trace streaming() {
   trace.warm_up();
   for (int i = 0; i < 4; ++i) {
     Transfer transfer;
-    transfer.track = 1, transfer.start = trace.now, transfer.duration = 5 * ms, transfer.from = backing, transfer.to = resident;
+    transfer.track = 1, transfer.start = trace.now, transfer.duration = 5 * ms, transfer.from = backing,
+    transfer.to = resident;
     transfer.bytes = 2'000'000, transfer.useful_bytes = 1'500'000, transfer.queue_depth = 1;
     trace.recording.transfers.push_back(transfer);
     trace.step({.parameter_bytes = 9'000'000, .kv_bytes = 1'000'000, .flops = 40'000'000});
@@ -71,13 +72,16 @@ TEST(Roofline, main_memory_counts_only_when_a_step_reads_twice_the_last_level_ca
   Trace trace = streaming();
   const TierId dram = trace.tier("dram", 1, false, 0);
   calibrate(trace, "2000000000", "8000000000");
-  const auto of_dram = [&] { return metric(trace.done(), "bandwidth_utilization", {.by = By::tier}).by.at(dram - 1).value[0]; };
+  const auto of_dram = [&] {
+    return metric(trace.done(), "bandwidth_utilization", {.by = By::tier}).by.at(dram - 1).value[0];
+  };
   // 10 MB a step against 2 x 2 MB of cache
   EXPECT_NEAR(*of_dram().value, 40e6 / (.04 * 2e9), 1e-9);
   EXPECT_NEAR(*metric(trace.done(), "model_bandwidth_utilization").value, .5, 1e-9);
   trace.recording.environment["cpu.llc_bytes"] = "8000000";
   EXPECT_EQ(of_dram().status, ValueStatus::unavailable);
-  EXPECT_NE(metric(trace.done(), "model_bandwidth_utilization").reason.find("twice the last-level cache"), std::string::npos);
+  EXPECT_NE(metric(trace.done(), "model_bandwidth_utilization").reason.find("twice the last-level cache"),
+            std::string::npos);
 }
 
 TEST(Roofline, without_a_calibration_main_memory_is_unavailable_and_says_what_to_run) {
@@ -134,7 +138,8 @@ TEST(Roofline, an_empty_recording_answers_nothing) {
   Recording empty;
   Catalogue catalogue;
   register_roofline(catalogue);
-  for (const Metric& each : catalogue.metrics()) EXPECT_EQ(metric(empty, each.name).status, ValueStatus::unavailable) << each.name;
+  for (const Metric& each : catalogue.metrics())
+    EXPECT_EQ(metric(empty, each.name).status, ValueStatus::unavailable) << each.name;
 }
 
 }  // namespace

@@ -58,7 +58,8 @@ TEST(Diagnose, a_quiet_rule_is_cleared_with_the_number_that_decided) {
   const Diagnosis diagnosis = diagnosed({value("prefetch_hit_rate", .9), value("memory_stall_share", .4)});
   EXPECT_TRUE(diagnosis.findings.empty());
   ASSERT_EQ(diagnosis.cleared.size(), 1u);
-  EXPECT_EQ(diagnosis.cleared[0].because, "Hits suffice (prefetch_hit_rate is 90.0 %; the rule asks for prefetch_hit_rate < 0.5)");
+  EXPECT_EQ(diagnosis.cleared[0].because,
+            "Hits suffice (prefetch_hit_rate is 90.0 %; the rule asks for prefetch_hit_rate < 0.5)");
 }
 
 TEST(Diagnose, a_missing_metric_leaves_the_rule_open_and_says_why) {
@@ -70,7 +71,8 @@ TEST(Diagnose, a_missing_metric_leaves_the_rule_open_and_says_why) {
 }
 
 TEST(Diagnose, an_instrument_error_withholds_what_rests_on_it) {
-  const Diagnosis diagnosis = diagnosed({missing("prefetch_hit_rate", ValueStatus::invalid), value("memory_stall_share", .4)});
+  const Diagnosis diagnosis =
+      diagnosed({missing("prefetch_hit_rate", ValueStatus::invalid), value("memory_stall_share", .4)});
   EXPECT_TRUE(diagnosis.findings.empty());
   ASSERT_EQ(diagnosis.instrument.size(), 1u);
   EXPECT_EQ(diagnosis.instrument[0].check, "instrument-ratio");
@@ -94,6 +96,28 @@ TEST(Diagnose, too_many_lost_events_withhold_findings_and_few_do_not) {
   ASSERT_EQ(light.instrument.size(), 1u);
   EXPECT_EQ(light.instrument[0].severity, Severity::info);
   EXPECT_TRUE(with_loss(0).instrument.empty());
+}
+
+TEST(Diagnose, nothing_is_cleared_on_a_recording_that_lost_too_much) {
+  std::vector<MetricValue> values = {value("prefetch_hit_rate", .9), value("memory_stall_share", .4),
+                                     value("events_lost", 100)};
+  values.back().samples = 1000;
+  const Diagnosis diagnosis = diagnosed(values);
+  EXPECT_TRUE(diagnosis.cleared.empty());
+  ASSERT_EQ(diagnosis.not_evaluated.size(), 1u);
+}
+
+TEST(Diagnose, a_finding_that_only_tolerates_a_missing_metric_is_withheld_when_that_metric_is_wrong) {
+  const auto rule = parse_rule(
+      with("memory_stall_share > 0.1", "\"memory_stall_share > 0.1 OR memory_stall_share IS NULL\""), "r.yaml");
+  ASSERT_TRUE(rule) << rule.error().message;
+  const std::vector<Rule> rules = {*rule};
+  const std::vector<MetricValue> values = {value("prefetch_hit_rate", .2),
+                                           missing("memory_stall_share", ValueStatus::invalid)};
+  const auto diagnosis = diagnose(rules, catalogue(), values, {});
+  ASSERT_TRUE(diagnosis);
+  EXPECT_TRUE(diagnosis->findings.empty());
+  EXPECT_EQ(diagnosis->instrument.at(0).withheld, std::vector<std::string>{"too-few-hits"});
 }
 
 TEST(Diagnose, a_profile_may_move_a_threshold) {
@@ -128,7 +152,8 @@ TEST(Diagnose, asks_for_the_metrics_of_conditions_texts_budget_and_loss) {
   const std::vector<Rule> rules = one_rule();
   const auto names = metrics_needed(rules, catalogue());
   ASSERT_TRUE(names);
-  EXPECT_EQ(*names, (std::vector<std::string>{"events_lost", "memory_stall_share", "prefetch_hit_rate", "time_budget"}));
+  EXPECT_EQ(*names,
+            (std::vector<std::string>{"events_lost", "memory_stall_share", "prefetch_hit_rate", "time_budget"}));
 }
 
 TEST(Lint, complains_about_each_kind_of_mistake) {
@@ -149,7 +174,8 @@ TEST(Lint, complains_about_each_kind_of_mistake) {
 }
 
 TEST(Lint, a_vector_that_does_not_do_what_it_says_is_reported) {
-  auto rule = parse_rule(with("title: at, metrics: {prefetch_hit_rate: 0.5", "title: at, metrics: {prefetch_hit_rate: 0.4"), "r.yaml");
+  auto rule = parse_rule(
+      with("title: at, metrics: {prefetch_hit_rate: 0.5", "title: at, metrics: {prefetch_hit_rate: 0.4"), "r.yaml");
   ASSERT_TRUE(rule);
   const std::vector<Rule> rules = {*rule};
   const std::vector<Complaint> complaints = run_vectors(rules, catalogue());
@@ -170,7 +196,8 @@ TEST(Text, fills_in_values_percentiles_and_thresholds_and_leaves_the_unknown) {
   itl.kind = MetricKind::distribution;
   itl.spread = Spread{1e6, 2e6, 3e6, 4e6, 5e6};
   const std::vector<MetricValue> values = {itl};
-  EXPECT_EQ(fill("{itl} {itl_p99} {:limit} {foreign} {unclosed", values, {{"limit", .5}}), "2 ms 4 ms 0.5 {foreign} {unclosed");
+  EXPECT_EQ(fill("{itl} {itl_p99} {:limit} {foreign} {unclosed", values, {{"limit", .5}}),
+            "2 ms 4 ms 0.5 {foreign} {unclosed");
 }
 
 }  // namespace

@@ -7,7 +7,8 @@ namespace {
 
 Knob knob(std::string name, std::string value, std::string how, std::string handle, std::string range = "") {
   Knob result;
-  result.name = std::move(name), result.value = std::move(value), result.how = std::move(how), result.handle = std::move(handle);
+  result.name = std::move(name), result.value = std::move(value), result.how = std::move(how),
+  result.handle = std::move(handle);
   result.range = std::move(range);
   return result;
 }
@@ -18,7 +19,8 @@ Fix fix(std::string name, std::string to, Fix::Change change = Fix::Change::set)
   return result;
 }
 
-std::vector<SuggestedFix> suggested(const std::vector<Fix>& fixes, const std::vector<Knob>& knobs, std::string command = "dm-engine --model m.gguf") {
+std::vector<SuggestedFix> suggested(const std::vector<Fix>& fixes, const std::vector<Knob>& knobs,
+                                    std::string command = "dm-engine --model m.gguf") {
   Context context;
   context.knobs = knobs;
   context.engine = "dm-engine";
@@ -27,7 +29,8 @@ std::vector<SuggestedFix> suggested(const std::vector<Fix>& fixes, const std::ve
 }
 
 TEST(Fixes, an_environment_knob_becomes_the_recorded_command_with_the_variable_before_it) {
-  const auto fixes = suggested({fix("cache_policy", "2")}, {knob("cache_policy", "0", "environment", "DM_CACHE_POLICY", "0|1|2")});
+  const auto fixes =
+      suggested({fix("cache_policy", "2")}, {knob("cache_policy", "0", "environment", "DM_CACHE_POLICY", "0|1|2")});
   ASSERT_EQ(fixes.size(), 1u);
   EXPECT_EQ(fixes[0].from, "0");
   EXPECT_EQ(fixes[0].command.at("dm-engine"), "DM_CACHE_POLICY=2 dm-engine --model m.gguf");
@@ -37,7 +40,9 @@ TEST(Fixes, an_environment_knob_becomes_the_recorded_command_with_the_variable_b
 
 TEST(Fixes, a_flag_is_replaced_where_it_stands_or_added) {
   const std::vector<Knob> knobs = {knob("lookahead", "5", "flag", "--lookahead", "0..16")};
-  const auto command = [&](std::string recorded) { return suggested({fix("lookahead", "8")}, knobs, std::move(recorded))[0].command.at("dm-engine"); };
+  const auto command = [&](std::string recorded) {
+    return suggested({fix("lookahead", "8")}, knobs, std::move(recorded))[0].command.at("dm-engine");
+  };
   EXPECT_EQ(command("dm-engine --lookahead 5 --prompt 'a b'"), "dm-engine --lookahead 8 --prompt 'a b'");
   EXPECT_EQ(command("dm-engine --lookahead=5"), "dm-engine --lookahead=8");
   EXPECT_EQ(command("dm-engine"), "dm-engine --lookahead 8");
@@ -45,7 +50,8 @@ TEST(Fixes, a_flag_is_replaced_where_it_stands_or_added) {
 }
 
 TEST(Fixes, a_file_knob_is_written_to) {
-  const auto fixes = suggested({fix("interleave_sched", "1")}, {knob("interleave_sched", "0", "file", "/run/dm/interleave_sched")});
+  const auto fixes =
+      suggested({fix("interleave_sched", "1")}, {knob("interleave_sched", "0", "file", "/run/dm/interleave_sched")});
   EXPECT_EQ(fixes[0].command.at("dm-engine"), "echo 1 > /run/dm/interleave_sched");
 }
 
@@ -54,17 +60,23 @@ TEST(Fixes, the_variables_of_the_recorded_run_come_along) {
   const std::vector<Knob> knobs = {knob("cache_policy", "0", "environment", "DM_CACHE_POLICY")};
   context.knobs = knobs, context.command = "dm-engine";
   context.variables = {{"DM_CACHE_POLICY", "0"}, {"DM_LOOKAHEAD", "5"}};
-  EXPECT_EQ(suggest({fix("cache_policy", "2")}, context)[0].command.at("recorded engine"), "DM_LOOKAHEAD=5 DM_CACHE_POLICY=2 dm-engine");
+  EXPECT_EQ(suggest({fix("cache_policy", "2")}, context)[0].command.at("recorded engine"),
+            "DM_LOOKAHEAD=5 DM_CACHE_POLICY=2 dm-engine");
 }
 
 TEST(Fixes, what_changes_nothing_or_goes_the_wrong_way_or_out_of_range_is_not_suggested) {
-  const std::vector<Knob> knobs = {knob("cache_policy", "2", "environment", "DM_CACHE_POLICY", "0|1|2"), knob("lookahead", "10", "flag", "--lookahead", "0..16"),
+  const std::vector<Knob> knobs = {knob("cache_policy", "2", "environment", "DM_CACHE_POLICY", "0|1|2"),
+                                   knob("lookahead", "10", "flag", "--lookahead", "0..16"),
                                    knob("batch", "1", "flag", "--batch", "1..2")};
-  EXPECT_TRUE(suggested({fix("cache_policy", "2"), fix("cache_policy", "7"), fix("lookahead", "8", Fix::Change::raise), fix("batch", "4")}, knobs).empty());
+  EXPECT_TRUE(suggested({fix("cache_policy", "2"), fix("cache_policy", "7"), fix("lookahead", "8", Fix::Change::raise),
+                         fix("batch", "4")},
+                        knobs)
+                  .empty());
 }
 
 TEST(Fixes, knobs_of_the_recorded_engine_come_first_and_foreign_ones_have_no_command_to_type) {
-  const auto fixes = suggested({fix("interleave_sched", "1"), fix("lookahead", "8")}, {knob("lookahead", "5", "flag", "--lookahead")});
+  const auto fixes =
+      suggested({fix("interleave_sched", "1"), fix("lookahead", "8")}, {knob("lookahead", "5", "flag", "--lookahead")});
   ASSERT_EQ(fixes.size(), 2u);
   EXPECT_EQ(fixes[0].knob, "lookahead");
   EXPECT_EQ(fixes[1].recorded_engine, "");

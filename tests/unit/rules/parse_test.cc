@@ -33,7 +33,8 @@ TEST(Parse, reads_every_part_of_a_rule) {
 }
 
 TEST(Parse, says_what_is_missing_or_unknown_and_where) {
-  EXPECT_NE(complaint(with("severity: warning", "severity: loud")).find("must be one of info, warning, error"), std::string::npos);
+  EXPECT_NE(complaint(with("severity: warning", "severity: loud")).find("must be one of info, warning, error"),
+            std::string::npos);
   EXPECT_NE(complaint(with("source: \"[H] test\"\n", "")).find("'source' is missing"), std::string::npos);
   EXPECT_NE(complaint(with("checks:", "cheques:")).find("no key 'cheques'"), std::string::npos);
   EXPECT_TRUE(complaint(with("severity: warning", "severity: loud")).starts_with("r.yaml:3:"));
@@ -43,9 +44,7 @@ TEST(Parse, says_what_is_missing_or_unknown_and_where) {
   complaint(with("zh: 命中太少", "fr: Peu"));
 }
 
-TEST(Parse, a_gain_has_no_place_to_be_typed) {
-  complaint(with("to: \"2\"", "to: \"2\", predicted_gain: 1.4"));
-}
+TEST(Parse, a_gain_has_no_place_to_be_typed) { complaint(with("to: \"2\"", "to: \"2\", predicted_gain: 1.4")); }
 
 TEST(Parse, survives_what_is_no_rule) {
   complaint("\t: [");

@@ -18,12 +18,14 @@ std::vector<Rule> playbook() {
 
 TEST(Playbook, has_nothing_to_complain_about) {
   const Catalogue catalogue = full_catalogue();
-  for (const Complaint& complaint : lint(playbook(), catalogue)) ADD_FAILURE() << complaint.rule << ": " << complaint.message;
+  for (const Complaint& complaint : lint(playbook(), catalogue))
+    ADD_FAILURE() << complaint.rule << ": " << complaint.message;
 }
 
 TEST(Playbook, every_vector_does_what_it_says) {
   const Catalogue catalogue = full_catalogue();
-  for (const Complaint& complaint : run_vectors(playbook(), catalogue)) ADD_FAILURE() << complaint.rule << ": " << complaint.message;
+  for (const Complaint& complaint : run_vectors(playbook(), catalogue))
+    ADD_FAILURE() << complaint.rule << ": " << complaint.message;
 }
 
 TEST(Playbook, holds_the_rules_of_the_manual_under_their_file_names) {
@@ -32,7 +34,8 @@ TEST(Playbook, holds_the_rules_of_the_manual_under_their_file_names) {
     ids.push_back(rule.id);
     EXPECT_TRUE(rule.file.ends_with("/" + rule.id + ".yaml")) << rule.file;
   }
-  for (const char* id : {"bandwidth-underused", "speculation-engine-contention"}) EXPECT_NE(std::find(ids.begin(), ids.end(), id), ids.end()) << id;
+  for (const char* id : {"bandwidth-underused", "speculation-engine-contention"})
+    EXPECT_NE(std::find(ids.begin(), ids.end(), id), ids.end()) << id;
 }
 
 }  // namespace

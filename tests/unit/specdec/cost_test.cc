@@ -15,7 +15,8 @@ MetricValue metric(Recording& recording, const std::string& name, const Evaluate
   return test::value_of(catalogue, recording, name, options);
 }
 
-// Target step of one token: 10 ms. Draft token: 1 ms (c = .1). Verifying five: 12 ms (v = 1.2). Every draft accepted to 3 of 4.
+// Target step of one token: 10 ms. Draft token: 1 ms (c = .1). Verifying five: 12 ms (v = 1.2). Every draft accepted to
+// 3 of 4.
 Trace measured(int baselines) {
   Trace trace;
   trace.warm_up();
@@ -47,7 +48,8 @@ TEST(Cost, speedup_is_measured_within_the_recording_and_says_so) {
 
 TEST(Cost, is_unavailable_without_one_token_steps_and_says_how_to_get_them) {
   Trace trace = measured(0);
-  for (const char* name : {"draft_cost_ratio", "verify_cost_ratio", "speculation_speedup", "breakeven_acceptance", "optimal_lookahead"}) {
+  for (const char* name :
+       {"draft_cost_ratio", "verify_cost_ratio", "speculation_speedup", "breakeven_acceptance", "optimal_lookahead"}) {
     const MetricValue value = metric(trace.done(), name);
     EXPECT_EQ(value.status, ValueStatus::unavailable) << name;
     EXPECT_NE(value.reason.find("--baseline-every"), std::string::npos) << value.reason;
@@ -58,7 +60,8 @@ TEST(Cost, one_token_steps_at_another_batch_do_not_count) {
   Trace trace;
   trace.warm_up();
   for (int i = 0; i < 10; ++i) {
-    trace.step({.duration = 16 * ms, .drafted = 4, .accepted = 3, .draft = 4 * ms, .verify = 12 * ms, .requests = {1, 2}});
+    trace.step(
+        {.duration = 16 * ms, .drafted = 4, .accepted = 3, .draft = 4 * ms, .verify = 12 * ms, .requests = {1, 2}});
     trace.step({.cut = StepCut::baseline});
   }
   EXPECT_EQ(metric(trace.done(), "verify_cost_ratio").status, ValueStatus::unavailable);
