@@ -139,7 +139,8 @@ Result<Action> parse_arguments(const std::vector<std::string>& typed_words) {
   try {
     root->parse(std::vector<std::string>(words.rbegin(), words.rend()));
   } catch (const CLI::CallForHelp&) {
-    return print(innermost(*root).help(path_of(*root)));
+    const CLI::App& asked = innermost(*root);
+    return print(asked.help(asked.get_parent() == nullptr ? "" : path_of(*asked.get_parent())));
   } catch (const CLI::CallForVersion&) {
     return print(fmt::format("dmprof {}\n", version));
   } catch (const CLI::ParseError& error) {

@@ -26,7 +26,11 @@ void ProgressLine::show(std::string_view text) {
   winsize size{};
   const bool known = ::ioctl(::fileno(stream_), TIOCGWINSZ, &size) == 0 && size.ws_col > 1;
   const std::size_t width = known ? size.ws_col - 1u : 79u;
-  text = text.substr(0, width);
+  if (text.size() > width) {
+    std::size_t end = width;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;  // not inside a character
+    text = text.substr(0, end);
+  }
   std::fprintf(stream_, "\r\033[K%.*s", static_cast<int>(text.size()), text.data());
   std::fflush(stream_);
   shown_ = true;
