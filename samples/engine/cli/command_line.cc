@@ -22,8 +22,10 @@ constexpr const char* description =
     "dm-engine: decodes text with a Llama-architecture model, with or without speculation.\n"
     "Also: dm-engine synth --help, dm-engine bench --help";
 constexpr const char* footer =
-    "Variables: DM_LOOKAHEAD, DM_DRAFT (a file, \"ngram\" or \"none\"), DM_CACHE_POLICY, DM_MAX_CONCURRENT; a flag beats its variable.\n"
-    "Exit status: 0 done, 2 usage, 4 bad input, 6 environment, 130 or 143 stopped by a signal (what was generated is printed).";
+    "Variables: DM_LOOKAHEAD, DM_DRAFT (a file, \"ngram\" or \"none\"), DM_CACHE_POLICY, DM_MAX_CONCURRENT; a flag "
+    "beats its variable.\n"
+    "Exit status: 0 done, 2 usage, 4 bad input, 6 environment, 130 or 143 stopped by a signal (what was generated is "
+    "printed).";
 
 // The text that counts for a setting: the flag's where it was given, else its variable's.
 class Values {
@@ -33,7 +35,8 @@ class Values {
   bool by_flag(const std::string& flag) const { return app_.get_option(flag)->count() > 0; }
 
   // Calls take(what, text) for the text that counts, if any.
-  Status read(const std::string& flag, const char* variable, const std::function<Status(const std::string&, const std::string&)>& take) const {
+  Status read(const std::string& flag, const char* variable,
+              const std::function<Status(const std::string&, const std::string&)>& take) const {
     if (by_flag(flag)) return take(flag, app_.get_option(flag)->as<std::string>());
     const char* value = variable == nullptr ? nullptr : environment_(variable);
     if (value == nullptr || *value == '\0') return {};
@@ -83,7 +86,8 @@ void declare(CLI::App& app) {
 
   value("--prompt", "TEXT", "one prompt", "Prompts (exactly one)");
   value("--prompt-file", "FILE", "one prompt; - reads standard input", "Prompts (exactly one)");
-  value("--prompts", "FILE", "JSONL: {\"id\",\"prompt\",\"max_tokens\",\"class\"}, all handed in at once", "Prompts (exactly one)");
+  value("--prompts", "FILE", "JSONL: {\"id\",\"prompt\",\"max_tokens\",\"class\"}, all handed in at once",
+        "Prompts (exactly one)");
   value("--trace", "FILE", "the same, with \"arrival_ms\" respected", "Prompts (exactly one)");
 
   value("--max-tokens", "N", "output tokens a request (default 128)", "Sampling");
@@ -97,12 +101,16 @@ void declare(CLI::App& app) {
   value("--context", "N", "positions a sequence may have (default: what the model was trained for)", "Running");
   value("--threads", "N", "compute threads (default: the CPUs this process may use)", "Running");
   value("--kv-type", "TYPE", "f16 (default) or f32", "Running");
-  value("--baseline-every", "N", "every N steps run 4 without speculation, to measure what it gains; 0 = never (default)", "Running");
+  value("--baseline-every", "N",
+        "every N steps run 4 without speculation, to measure what it gains; 0 = never (default)", "Running");
   value("--kernel-events", "on|off", "record one slice a kernel class and layer (default on)", "Running");
   app.add_flag("--json")->description("print one JSON object: text, counts, times, knobs")->group("Running");
 
-  value("--resident", "SIZE", "memory for weights, e.g. 8MiB; the rest is streamed (default: all resident)", "Streaming");
-  value("--backing", "HOW", "where streamed weights come from: file (default) or throttle:BW,LATENCY, e.g. throttle:2GB/s,50us", "Streaming");
+  value("--resident", "SIZE", "memory for weights, e.g. 8MiB; the rest is streamed (default: all resident)",
+        "Streaming");
+  value("--backing", "HOW",
+        "where streamed weights come from: file (default) or throttle:BW,LATENCY, e.g. throttle:2GB/s,50us",
+        "Streaming");
   value("--cache-policy", "N", "0 LRU, 1 LFU with ageing, 2 prediction-aware (default)", "Streaming");
   value("--prefetch-distance", "N", "blocks fetched ahead; 0 = none (default 8)", "Streaming");
   value("--save-transitions", "FILE", "write the learned transition matrix at the end", "Streaming");
@@ -119,9 +127,11 @@ Status no_extras(const CLI::App& app) {
   const auto extras = app.remaining();
   if (extras.empty()) return {};
   const std::string name = extras.front().substr(0, extras.front().find('='));
-  if (name.empty() || name[0] != '-') return fail(ErrorKind::usage, fmt::format("unexpected argument \"{}\"; see dm-engine --help", name));
+  if (name.empty() || name[0] != '-')
+    return fail(ErrorKind::usage, fmt::format("unexpected argument \"{}\"; see dm-engine --help", name));
   const std::string near = nearest(name, option_names(app));
-  return fail(ErrorKind::usage, fmt::format("unknown flag {}{}", name, near.empty() ? "; see dm-engine --help" : "; did you mean " + near + "?"));
+  return fail(ErrorKind::usage, fmt::format("unknown flag {}{}", name,
+                                            near.empty() ? "; see dm-engine --help" : "; did you mean " + near + "?"));
 }
 
 Status read_prompt_source(const Values& values, CommandLine& out) {
@@ -130,8 +140,9 @@ Status read_prompt_source(const Values& values, CommandLine& out) {
     PromptSource source;
   };
   int given = 0;
-  for (const auto& [flag, source] : {Source{"--prompt", PromptSource::text}, Source{"--prompt-file", PromptSource::file},
-                                     Source{"--prompts", PromptSource::requests}, Source{"--trace", PromptSource::trace}}) {
+  for (const auto& [flag, source] :
+       {Source{"--prompt", PromptSource::text}, Source{"--prompt-file", PromptSource::file},
+        Source{"--prompts", PromptSource::requests}, Source{"--trace", PromptSource::trace}}) {
     if (!values.by_flag(flag)) continue;
     ++given;
     out.source = source;
@@ -141,8 +152,9 @@ Status read_prompt_source(const Values& values, CommandLine& out) {
     }));
   }
   if (given == 1) return {};
-  return fail(ErrorKind::usage, given == 0 ? "a prompt is needed: --prompt TEXT, --prompt-file FILE, --prompts FILE or --trace FILE"
-                                           : "--prompt, --prompt-file, --prompts and --trace exclude each other");
+  return fail(ErrorKind::usage,
+              given == 0 ? "a prompt is needed: --prompt TEXT, --prompt-file FILE, --prompts FILE or --trace FILE"
+                         : "--prompt, --prompt-file, --prompts and --trace exclude each other");
 }
 
 Status read_draft(const Values& values, Settings& s) {
@@ -200,7 +212,8 @@ Status read_settings(const Values& values, Settings& s) {
   DMPROF_TRY(read_choices(values, s));
   if (s.model.empty()) return fail(ErrorKind::usage, "--model FILE is needed");
   if (values.by_flag("--backing") && s.resident == 0) {
-    return fail(ErrorKind::usage, "--backing needs --resident SIZE: without it all weights stay in memory and nothing is streamed");
+    return fail(ErrorKind::usage,
+                "--backing needs --resident SIZE: without it all weights stay in memory and nothing is streamed");
   }
   if (auto backing = parse_backing(s.backing); !backing) return tl::unexpected(backing.error());
   return {};

@@ -35,7 +35,8 @@ Status TextOutput::finish() {
     if (!held_[current_].empty()) write(held_[current_]);
     if (done_[current_]) write("\n");
   }
-  if (failed_) return fail(ErrorKind::environment, "the text could not be written to standard output in full: is the disk full?");
+  if (failed_)
+    return fail(ErrorKind::environment, "the text could not be written to standard output in full: is the disk full?");
   return {};
 }
 

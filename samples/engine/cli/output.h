@@ -10,8 +10,8 @@
 
 namespace dmengine {
 
-// One request: its text as it appears, and a newline. Several: one after the other in the caller's order, each as it appears
-// once those before it have ended.
+// One request: its text as it appears, and a newline. Several: one after the other in the caller's order, each as it
+// appears once those before it have ended.
 class TextOutput : public Listener {
  public:
   TextOutput(std::FILE* out, std::size_t requests) : out_(out), held_(requests), done_(requests, false) {}

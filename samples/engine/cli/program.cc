@@ -16,7 +16,8 @@ namespace {
 
 volatile std::sig_atomic_t stop_signal = 0;
 
-// The first signal asks for an orderly end; the handler then stands back, so that a second one ends the process at once.
+// The first signal asks for an orderly end; the handler then stands back, so that a second one ends the process at
+// once.
 void on_signal(int signal) { stop_signal = signal; }
 
 void listen_to_signals() {
@@ -31,10 +32,14 @@ void listen_to_signals() {
 int report_error(const Error& error) {
   fmt::print(stderr, "dm-engine: {}\n", error.message);
   switch (error.kind) {
-    case ErrorKind::usage: return 2;
-    case ErrorKind::cannot_answer: return 3;
-    case ErrorKind::bad_input: return 4;
-    case ErrorKind::environment: break;
+    case ErrorKind::usage:
+      return 2;
+    case ErrorKind::cannot_answer:
+      return 3;
+    case ErrorKind::bad_input:
+      return 4;
+    case ErrorKind::environment:
+      break;
   }
   return 6;
 }

@@ -8,9 +8,9 @@
 
 namespace dmengine {
 
-// args: what follows the program's name. Generated text (or one JSON object) goes to standard output, everything else to
-// standard error. Returns the exit status: 0 done, 2 usage, 4 bad input, 6 environment, 130 or 143 after SIGINT or SIGTERM
-// (the step in progress is finished and what was generated is printed).
+// args: what follows the program's name. Generated text (or one JSON object) goes to standard output, everything else
+// to standard error. Returns the exit status: 0 done, 2 usage, 4 bad input, 6 environment, 130 or 143 after SIGINT or
+// SIGTERM (the step in progress is finished and what was generated is printed).
 int run_program(std::span<const std::string> args, const Environment& environment);
 
 }  // namespace dmengine

@@ -9,11 +9,16 @@ using Json = nlohmann::ordered_json;
 
 const char* name_of(Finish finish) {
   switch (finish) {
-    case Finish::end_of_text: return "end_of_text";
-    case Finish::max_tokens: return "max_tokens";
-    case Finish::failed: return "failed";
-    case Finish::interrupted: return "interrupted";
-    case Finish::running: break;
+    case Finish::end_of_text:
+      return "end_of_text";
+    case Finish::max_tokens:
+      return "max_tokens";
+    case Finish::failed:
+      return "failed";
+    case Finish::interrupted:
+      return "interrupted";
+    case Finish::running:
+      break;
   }
   return "not_started";
 }
@@ -85,12 +90,14 @@ Json describe_knobs(const Settings& s) {
 
 Json describe_times(const RunReport& report, const Recorder& recorder) {
   Json out{{"run_ns", report.run_time}};
-  for (std::size_t i = 0; i < stage_count; ++i) out[std::string(stage_names[i]) + "_ns"] = recorder.nanoseconds(recorder.stage_ticks()[i]);
+  for (std::size_t i = 0; i < stage_count; ++i)
+    out[std::string(stage_names[i]) + "_ns"] = recorder.nanoseconds(recorder.stage_ticks()[i]);
   // These two lie inside the stages above, or on the prefetch thread.
   out["path_prediction_ns"] = report.path_prediction_time;
   out["prefetch_scheduling_ns"] = report.prefetch_scheduling_time;
   const double seconds = static_cast<double>(report.run_time) * 1e-9;
-  out["tokens_per_second"] = seconds > 0 ? Json(static_cast<double>(recorder.counts().speculation.emitted) / seconds) : Json();
+  out["tokens_per_second"] =
+      seconds > 0 ? Json(static_cast<double>(recorder.counts().speculation.emitted) / seconds) : Json();
   return out;
 }
 
@@ -103,15 +110,18 @@ Json describe(const ForwardStats& stats) {
 
 }  // namespace
 
-std::string summarize(const CommandLine& line, const std::vector<Request>& requests, const RunReport& report, const Recorder& recorder) {
+std::string summarize(const CommandLine& line, const std::vector<Request>& requests, const RunReport& report,
+                      const Recorder& recorder) {
   Json out;
   const bool single = line.source == PromptSource::text || line.source == PromptSource::file;
   if (single && !report.requests.empty()) out["text"] = report.requests[0].text;
   out["requests"] = Json::array();
-  for (std::size_t i = 0; i < report.requests.size(); ++i) out["requests"].push_back(describe(requests[i], report.requests[i]));
+  for (std::size_t i = 0; i < report.requests.size(); ++i)
+    out["requests"].push_back(describe(requests[i], report.requests[i]));
   out["counts"] = describe(recorder.counts());
   out["times"] = describe_times(report, recorder);
-  out["work"] = {{"target", describe(report.target)}, {"draft", describe(report.draft)}, {"weights_from", report.backing}};
+  out["work"] = {
+      {"target", describe(report.target)}, {"draft", describe(report.draft)}, {"weights_from", report.backing}};
   out["knobs"] = describe_knobs(line.settings);
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -10,7 +10,9 @@
 
 namespace dmengine {
 
-// Ends with a newline. Bytes of a text that are not UTF-8 come out as U+FFFD. Counts and stage times are the recorder's.
-std::string summarize(const CommandLine& line, const std::vector<Request>& requests, const RunReport& report, const Recorder& recorder);
+// Ends with a newline. Bytes of a text that are not UTF-8 come out as U+FFFD. Counts and stage times are the
+// recorder's.
+std::string summarize(const CommandLine& line, const std::vector<Request>& requests, const RunReport& report,
+                      const Recorder& recorder);
 
 }  // namespace dmengine

@@ -42,7 +42,8 @@ Result<std::uint64_t> parse_whole(std::string_view what, std::string_view text, 
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || error != std::errc{} || end != text.data() + text.size() || value < low || value > high) {
-    return fail(ErrorKind::usage, fmt::format("{} must be a whole number from {} to {}, not \"{}\"", what, low, high, shown(text)));
+    return fail(ErrorKind::usage,
+                fmt::format("{} must be a whole number from {} to {}, not \"{}\"", what, low, high, shown(text)));
   }
   return value;
 }
@@ -51,7 +52,8 @@ Result<double> parse_real(std::string_view what, std::string_view text, double l
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || error != std::errc{} || end != text.data() + text.size() || !(value >= low && value <= high)) {
-    return fail(ErrorKind::usage, fmt::format("{} must be a number from {} to {}, not \"{}\"", what, low, high, shown(text)));
+    return fail(ErrorKind::usage,
+                fmt::format("{} must be a number from {} to {}, not \"{}\"", what, low, high, shown(text)));
   }
   return value;
 }
@@ -61,14 +63,21 @@ Result<std::uint64_t> parse_size(std::string_view what, std::string_view text) {
     std::string_view name;
     double bytes;
   };
-  static constexpr std::array<Unit, 8> units{{{"", 1}, {"B", 1}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9},
-                                              {"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0}}};
+  static constexpr std::array<Unit, 8> units{{{"", 1},
+                                              {"B", 1},
+                                              {"kB", 1e3},
+                                              {"MB", 1e6},
+                                              {"GB", 1e9},
+                                              {"KiB", 1024.0},
+                                              {"MiB", 1048576.0},
+                                              {"GiB", 1073741824.0}}};
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
   const std::string_view suffix = error == std::errc{} ? std::string_view(end, text.data() + text.size() - end) : text;
   const auto unit = std::find_if(units.begin(), units.end(), [suffix](const Unit& u) { return u.name == suffix; });
   if (error != std::errc{} || unit == units.end() || !(value >= 0) || value * unit->bytes >= 0x1p62) {
-    return fail(ErrorKind::usage, fmt::format("{} must be a size such as 8MiB, 500kB or 1048576, not \"{}\"", what, shown(text)));
+    return fail(ErrorKind::usage,
+                fmt::format("{} must be a size such as 8MiB, 500kB or 1048576, not \"{}\"", what, shown(text)));
   }
   return static_cast<std::uint64_t>(std::llround(value * unit->bytes));
 }

@@ -5,7 +5,9 @@
 namespace dmengine {
 namespace {
 
-std::uint32_t narrow(std::uint64_t bytes) { return static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, UINT32_MAX)); }
+std::uint32_t narrow(std::uint64_t bytes) {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(bytes, UINT32_MAX));
+}
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// Block accesses, prefetches, transfers and the two stages that belong to the streaming mode, as SDK events on the track of the
-// thread they happen on: the engine's for accesses and demand transfers, "prefetch" for the rest.
+// Block accesses, prefetches, transfers and the two stages that belong to the streaming mode, as SDK events on the
+// track of the thread they happen on: the engine's for accesses and demand transfers, "prefetch" for the rest.
 #pragma once
 
 #include <atomic>

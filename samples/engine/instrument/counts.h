@@ -1,5 +1,5 @@
-// What happened in a run. Each figure is raised exactly where its event is handed to the SDK, whether or not somebody records,
-// so that a complete recording must show the same numbers.
+// What happened in a run. Each figure is raised exactly where its event is handed to the SDK, whether or not somebody
+// records, so that a complete recording must show the same numbers.
 #pragma once
 
 #include <cstdint>

@@ -18,8 +18,8 @@ class Registrar {
  public:
   explicit Registrar(const Settings& settings) : settings_(settings) {}
 
-  void knob(const char* name, const std::string& value, const char* type, const std::string& range, const Handle& handle,
-            const char* unit) const {
+  void knob(const char* name, const std::string& value, const char* type, const std::string& range,
+            const Handle& handle, const char* unit) const {
     const bool by_flag = handle.variable == nullptr || settings_.flags.contains(handle.flag);
     const dmprof_knob info{.name = name,
                            .value = value.c_str(),
@@ -31,7 +31,8 @@ class Registrar {
     dmprof_knob_register(&info);
   }
 
-  void whole(const char* name, std::uint64_t value, std::uint64_t low, std::uint64_t high, const Handle& handle, const char* unit) const {
+  void whole(const char* name, std::uint64_t value, std::uint64_t low, std::uint64_t high, const Handle& handle,
+             const char* unit) const {
     knob(name, std::to_string(value), "integer", fmt::format("{}..{}", low, high), handle, unit);
   }
 
@@ -44,7 +45,8 @@ class Registrar {
 void register_knobs(const Settings& s) {
   const Registrar r(s);
   r.whole("lookahead", s.lookahead, 0, max_lookahead, {"DM_LOOKAHEAD", "--lookahead"}, "tokens");
-  r.knob("draft", s.draft.empty() ? (s.draft_ngram ? "ngram" : "none") : s.draft, "path", "none|ngram|FILE", {"DM_DRAFT", "--draft"}, "");
+  r.knob("draft", s.draft.empty() ? (s.draft_ngram ? "ngram" : "none") : s.draft, "path", "none|ngram|FILE",
+         {"DM_DRAFT", "--draft"}, "");
   r.knob("draft_ngram", s.draft_ngram ? "on" : "off", "choice", "off|on", {nullptr, "--draft-ngram"}, "");
   r.knob("cache_policy", std::to_string(s.cache_policy), "choice", "0|1|2", {"DM_CACHE_POLICY", "--cache-policy"}, "");
   r.whole("max_concurrent", s.max_concurrent, 0, max_batch, {"DM_MAX_CONCURRENT", "--max-concurrent"}, "requests");
@@ -52,7 +54,8 @@ void register_knobs(const Settings& s) {
   r.whole("threads", s.threads, 1, max_threads, {nullptr, "--threads"}, "threads");
   r.whole("prefill_chunk", s.prefill_chunk, 1, 4096, {nullptr, "--prefill-chunk"}, "tokens");
   r.knob("resident", std::to_string(s.resident), "integer", "0..", {nullptr, "--resident"}, "bytes");
-  r.knob("backing", s.resident == 0 ? "memory" : s.backing, "choice", "file|throttle:BW,LATENCY", {nullptr, "--backing"}, "");
+  r.knob("backing", s.resident == 0 ? "memory" : s.backing, "choice", "file|throttle:BW,LATENCY",
+         {nullptr, "--backing"}, "");
   r.whole("prefetch_distance", s.prefetch_distance, 0, 4096, {nullptr, "--prefetch-distance"}, "blocks");
   r.knob("temperature", fmt::format("{}", s.sampling.temperature), "real", "0..100", {nullptr, "--temperature"}, "");
   r.knob("top_p", fmt::format("{}", s.sampling.top_p), "real", "0..1", {nullptr, "--top-p"}, "");

@@ -6,15 +6,15 @@
 
 namespace dmengine {
 
-// Every knob with its value, its range, and the handle that really turns it in this run: the flag where a flag was given (it
-// beats the variable) or where there is no variable.
+// Every knob with its value, its range, and the handle that really turns it in this run: the flag where a flag was
+// given (it beats the variable) or where there is no variable.
 void register_knobs(const Settings& settings);
 
 // Main memory and the compute threads; their peaks are not known to the engine and stay 0.
 void register_machine(const Settings& settings);
 
-// The streamed tiers: the resident budget, which a policy manages, over the backing store. `link_bandwidth` is that of an
-// imitated link by construction, 0 where it has to be measured.
+// The streamed tiers: the resident budget, which a policy manages, over the backing store. `link_bandwidth` is that of
+// an imitated link by construction, 0 where it has to be measured.
 StreamTiers register_stream_tiers(std::uint64_t resident_bytes, std::uint64_t backing_bytes, double link_bandwidth);
 
 }  // namespace dmengine

@@ -54,12 +54,23 @@ void Recorder::begin_step(std::uint64_t step, std::uint8_t phase) {
 void Recorder::request(const dmprof_request_event& event) {
   RequestCounts& counts = counts_.requests;
   switch (event.point) {
-    case DMPROF_ARRIVE: ++counts.arrived; break;
-    case DMPROF_SCHEDULE: ++counts.scheduled; break;
-    case DMPROF_FIRST_TOKEN: ++counts.first_tokens; break;
-    case DMPROF_REQUEST_END: ++counts.ended; break;
-    case DMPROF_REQUEST_FAIL: ++counts.failed; break;
-    default: break;
+    case DMPROF_ARRIVE:
+      ++counts.arrived;
+      break;
+    case DMPROF_SCHEDULE:
+      ++counts.scheduled;
+      break;
+    case DMPROF_FIRST_TOKEN:
+      ++counts.first_tokens;
+      break;
+    case DMPROF_REQUEST_END:
+      ++counts.ended;
+      break;
+    case DMPROF_REQUEST_FAIL:
+      ++counts.failed;
+      break;
+    default:
+      break;
   }
   dmprof_request(track_, &event);
 }

@@ -1,5 +1,6 @@
-// The engine thread's side of the SDK: every event of the run goes out here and is counted here. Costs a few time stamps a step;
-// with nobody attached the SDK calls fall through. Owned and used by the engine thread alone, except where a member says otherwise.
+// The engine thread's side of the SDK: every event of the run goes out here and is counted here. Costs a few time
+// stamps a step; with nobody attached the SDK calls fall through. Owned and used by the engine thread alone, except
+// where a member says otherwise.
 #pragma once
 
 #include <array>
@@ -18,19 +19,21 @@ using Ticks = std::uint64_t;
 
 class Recorder {
  public:
-  // Publishes the process for collectors (waits for `dmprof run` where that started it) and names the thread. The SDK allows one
-  // identity a process: two recorders at a time would share its control page.
+  // Publishes the process for collectors (waits for `dmprof run` where that started it) and names the thread. The SDK
+  // allows one identity a process: two recorders at a time would share its control page.
   Recorder();
   ~Recorder();
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
   Ticks now() const { return dmprof_now(track_); }  // any thread
-  // Fixes the scale between ticks and time for the rest of the recorder's life (may take 20 ms, the SDK wants a base to measure
-  // on). Before the first conversion.
+  // Fixes the scale between ticks and time for the rest of the recorder's life (may take 20 ms, the SDK wants a base to
+  // measure on). Before the first conversion.
   void calibrate();
   // Any thread, once calibrated.
-  std::int64_t nanoseconds(Ticks ticks) const { return static_cast<std::int64_t>(static_cast<double>(ticks) * ns_per_tick_); }
+  std::int64_t nanoseconds(Ticks ticks) const {
+    return static_cast<std::int64_t>(static_cast<double>(ticks) * ns_per_tick_);
+  }
   Ticks ticks(std::int64_t ns) const { return static_cast<Ticks>(static_cast<double>(ns) / ns_per_tick_); }
   dmprof_track* track() { return track_; }
 

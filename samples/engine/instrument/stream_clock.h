@@ -1,4 +1,5 @@
-// The streaming mode's clock on the SDK's time base, so that its block events line up with everything else in a recording.
+// The streaming mode's clock on the SDK's time base, so that its block events line up with everything else in a
+// recording.
 #pragma once
 
 #include "samples/engine/instrument/recorder.h"

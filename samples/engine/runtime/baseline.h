@@ -1,5 +1,6 @@
-// When to run without speculation so that its gain can be measured: after every `every` speculating steps a window of a few
-// plain ones. Windows are short (a few per cent of the steps at the usual settings) and marked, so that metrics leave them out.
+// When to run without speculation so that its gain can be measured: after every `every` speculating steps a window of a
+// few plain ones. Windows are short (a few per cent of the steps at the usual settings) and marked, so that metrics
+// leave them out.
 #pragma once
 
 #include <cstdint>

@@ -24,7 +24,8 @@ Status ModelDrafter::first_pass(std::span<Sequence* const> batch) {
     const std::uint32_t known = cache_.length(s->slot);
     const bool proposes = s->wanted > 0;
     const std::uint32_t end = proposes ? static_cast<std::uint32_t>(s->tokens.size()) : s->computed + s->chunk;
-    if (end <= known || (!proposes && s->chunk == 0)) continue;  // a sequence that drafts nothing is caught up with later
+    if (end <= known || (!proposes && s->chunk == 0))
+      continue;  // a sequence that drafts nothing is caught up with later
     const std::span<const Token> text = std::span<const Token>(s->tokens).subspan(known, end - known);
     pass_.sequences.push_back({s->slot, known, text, proposes ? LogitRows::last : LogitRows::none});
     if (proposes) drafting_.push_back(s);
@@ -38,8 +39,8 @@ Status ModelDrafter::first_pass(std::span<Sequence* const> batch) {
   return {};
 }
 
-// One more token for every chain that is not complete. The last token of a chain is never fed: if it is accepted, the next
-// first pass reads it.
+// One more token for every chain that is not complete. The last token of a chain is never fed: if it is accepted, the
+// next first pass reads it.
 Status ModelDrafter::next_pass() {
   std::erase_if(drafting_, [this](const Sequence* s) {
     return s->chain.tokens.size() >= s->wanted || s->chain.tokens.back() == end_of_text_;
@@ -47,7 +48,8 @@ Status ModelDrafter::next_pass() {
   if (drafting_.empty()) return {};
   pass_.sequences.clear();
   for (const Sequence* s : drafting_) {
-    pass_.sequences.push_back({s->slot, cache_.length(s->slot), std::span<const Token>(&s->chain.tokens.back(), 1), LogitRows::last});
+    pass_.sequences.push_back(
+        {s->slot, cache_.length(s->slot), std::span<const Token>(&s->chain.tokens.back(), 1), LogitRows::last});
   }
   logits_.resize(drafting_.size() * model_.config().vocab);
   DMPROF_TRY(model_.forward(cache_, pass_, logits_, &stats_));
@@ -73,7 +75,8 @@ void ModelDrafter::settle(const Sequence& sequence, std::uint32_t accepted) {
   cache_.truncate(sequence.slot, static_cast<std::uint32_t>(sequence.tokens.size()) + accepted);
 }
 
-NgramDrafter::NgramDrafter(std::uint32_t slots, std::optional<Token> end_of_text) : texts_(slots), end_of_text_(end_of_text) {}
+NgramDrafter::NgramDrafter(std::uint32_t slots, std::optional<Token> end_of_text)
+    : texts_(slots), end_of_text_(end_of_text) {}
 
 Status NgramDrafter::propose(std::span<Sequence* const> batch) {
   for (Sequence* s : batch) {

@@ -19,8 +19,8 @@ class Drafter {
 
   // A sequence takes a slot: whatever the slot remembered is forgotten.
   virtual void open(std::uint32_t slot) = 0;
-  // Fills chain (with at most `wanted` tokens, none after an end of text) for every decoding sequence, all of them together, and
-  // reads along the piece of prompt that the target is about to compute for the others.
+  // Fills chain (with at most `wanted` tokens, none after an end of text) for every decoding sequence, all of them
+  // together, and reads along the piece of prompt that the target is about to compute for the others.
   virtual Status propose(std::span<Sequence* const> batch) = 0;
   // The target kept `accepted` tokens of the chain.
   virtual void settle(const Sequence& sequence, std::uint32_t accepted) = 0;
@@ -28,9 +28,9 @@ class Drafter {
   virtual bool reads_prompts() const = 0;
 };
 
-// A small model with the target's vocabulary. Its KV cache follows the target's: rejected drafts are forgotten, and the tokens
-// it did not compute itself (the last draft of a fully accepted chain, the bonus token, windows without speculation) are caught
-// up with in the next pass.
+// A small model with the target's vocabulary. Its KV cache follows the target's: rejected drafts are forgotten, and the
+// tokens it did not compute itself (the last draft of a fully accepted chain, the bonus token, windows without
+// speculation) are caught up with in the next pass.
 class ModelDrafter : public Drafter {
  public:
   // `model` must outlive the drafter; `cache` has a slot for each of the target's.

@@ -7,7 +7,11 @@
 namespace dmengine {
 
 Engine::Engine(const Settings& settings, Recorder& recorder)
-    : settings_(settings), recorder_(recorder), pool_(settings.threads), target_kernels_(recorder, ""), draft_kernels_(recorder, "draft.") {}
+    : settings_(settings),
+      recorder_(recorder),
+      pool_(settings.threads),
+      target_kernels_(recorder, ""),
+      draft_kernels_(recorder, "draft.") {}
 
 dmprof::Result<std::unique_ptr<Engine>> Engine::load(const Settings& settings, Recorder& recorder) {
   std::unique_ptr<Engine> engine(new Engine(settings, recorder));
@@ -47,7 +51,8 @@ Status Engine::open_resident() {
 Status Engine::open_streamed() {
   StreamingOptions options;
   options.resident_bytes = settings_.resident;
-  options.policy = dmprof::cachemodel::policy_from(settings_.cache_policy).value_or(dmprof::cachemodel::PolicyKind::prediction);
+  options.policy =
+      dmprof::cachemodel::policy_from(settings_.cache_policy).value_or(dmprof::cachemodel::PolicyKind::prediction);
   options.prefetch_distance = settings_.prefetch_distance;
   options.load_transitions = settings_.load_transitions;
   auto backing = parse_backing(settings_.backing);
@@ -90,7 +95,8 @@ dmprof::Result<std::unique_ptr<Drafter>> Engine::make_drafter(std::uint32_t posi
   return std::unique_ptr<Drafter>(std::move(drafter));
 }
 
-Status Engine::run(const std::vector<Request>& requests, Listener& listener, const volatile std::sig_atomic_t& stop, RunReport& report) {
+Status Engine::run(const std::vector<Request>& requests, Listener& listener, const volatile std::sig_atomic_t& stop,
+                   RunReport& report) {
   const std::uint32_t context = settings_.context > 0 ? settings_.context : target_->layout->config.context;
   auto prepared = prepare(requests, target_->tokenizer, context, settings_);
   if (!prepared) return tl::unexpected(prepared.error());

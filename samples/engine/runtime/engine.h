@@ -21,10 +21,10 @@ namespace dmengine {
 // What a run leaves behind besides events.
 struct RunReport {
   std::vector<RequestResult> requests;  // in the caller's order
-  std::int64_t run_time = 0;  // nanoseconds, from the start to the end of the last request
+  std::int64_t run_time = 0;            // nanoseconds, from the start to the end of the last request
   ForwardStats target;
   ForwardStats draft;
-  std::string backing = "memory";  // where weights come from, for people
+  std::string backing = "memory";         // where weights come from, for people
   std::int64_t path_prediction_time = 0;  // nanoseconds, on both threads
   std::int64_t prefetch_scheduling_time = 0;
 };
@@ -32,12 +32,15 @@ struct RunReport {
 // Used by one thread, which becomes the engine thread of the recording.
 class Engine {
  public:
-  // Opens the models and tells the SDK what can be turned and how large things are. Both arguments must outlive the engine.
+  // Opens the models and tells the SDK what can be turned and how large things are. Both arguments must outlive the
+  // engine.
   static dmprof::Result<std::unique_ptr<Engine>> load(const Settings& settings, Recorder& recorder);
 
-  // One run over all requests (see Session), after which the streamed weights are closed: prefetches that nobody waits for are
-  // cancelled, so that recorder.counts() is final. The report is filled as far as the run came, also when it fails. Called once.
-  Status run(const std::vector<Request>& requests, Listener& listener, const volatile std::sig_atomic_t& stop, RunReport& report);
+  // One run over all requests (see Session), after which the streamed weights are closed: prefetches that nobody waits
+  // for are cancelled, so that recorder.counts() is final. The report is filled as far as the run came, also when it
+  // fails. Called once.
+  Status run(const std::vector<Request>& requests, Listener& listener, const volatile std::sig_atomic_t& stop,
+             RunReport& report);
 
  private:
   Engine(const Settings& settings, Recorder& recorder);
@@ -55,11 +58,11 @@ class Engine {
   ThreadPool pool_;
   KernelRecorder target_kernels_;
   KernelRecorder draft_kernels_;
-  std::unique_ptr<SdkStreamClock> clock_;     // these three only when weights are streamed
+  std::unique_ptr<SdkStreamClock> clock_;  // these three only when weights are streamed
   std::unique_ptr<BlockRecorder> block_recorder_;
   std::unique_ptr<BlockStreamer> streamer_;
   std::unique_ptr<ModelFile> target_;  // after the streamer: models go first
-  std::unique_ptr<ModelFile> draft_;  // null without a draft model
+  std::unique_ptr<ModelFile> draft_;   // null without a draft model
   ModelDrafter* model_drafter_ = nullptr;
 };
 

@@ -12,8 +12,10 @@ dmprof::Result<std::unique_ptr<ModelFile>> ModelFile::open(const std::string& pa
   auto tokenizer = Tokenizer::from_gguf(*file);
   if (!tokenizer) return tl::unexpected(tokenizer.error());
   if (tokenizer->vocab_size() != (*layout)->config.vocab) {
-    return fail(ErrorKind::bad_input, fmt::format("{}: the tokenizer has {} tokens and the model {}; the file is damaged or was put together wrongly",
-                                                  path, tokenizer->vocab_size(), (*layout)->config.vocab));
+    return fail(
+        ErrorKind::bad_input,
+        fmt::format("{}: the tokenizer has {} tokens and the model {}; the file is damaged or was put together wrongly",
+                    path, tokenizer->vocab_size(), (*layout)->config.vocab));
   }
   return std::unique_ptr<ModelFile>(new ModelFile{path, *layout, std::move(*tokenizer), nullptr, nullptr});
 }
@@ -26,8 +28,10 @@ Status same_vocabulary(const ModelFile& target, const ModelFile& draft) {
     same = target.tokenizer.piece(token) == draft.tokenizer.piece(token);
   }
   if (same) return {};
-  return fail(ErrorKind::bad_input, fmt::format("{} and {} do not share a vocabulary; use a draft that was trained with the target's tokenizer",
-                                                draft.path, target.path));
+  return fail(
+      ErrorKind::bad_input,
+      fmt::format("{} and {} do not share a vocabulary; use a draft that was trained with the target's tokenizer",
+                  draft.path, target.path));
 }
 
 }  // namespace dmengine

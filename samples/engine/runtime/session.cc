@@ -18,8 +18,9 @@ dmprof::Result<std::vector<PreparedRequest>> prepare(const std::vector<Request>&
     if (p.prompt.empty() && tokenizer.bos()) p.prompt.push_back(*tokenizer.bos());
     if (p.prompt.empty()) return fail(ErrorKind::bad_input, fmt::format("request {}: the prompt is empty", request.id));
     if (p.prompt.size() >= context) {
-      return fail(ErrorKind::bad_input, fmt::format("request {}: the prompt has {} tokens and the context {}; shorten it or raise --context",
-                                                    request.id, p.prompt.size(), context));
+      return fail(ErrorKind::bad_input,
+                  fmt::format("request {}: the prompt has {} tokens and the context {}; shorten it or raise --context",
+                              request.id, p.prompt.size(), context));
     }
     const std::uint32_t wanted = request.max_tokens > 0 ? request.max_tokens : settings.max_tokens;
     p.limit = static_cast<std::uint32_t>(std::min<std::uint64_t>(context, p.prompt.size() + wanted));
@@ -37,8 +38,8 @@ void Session::point(std::uint8_t what, std::size_t request, Ticks when, std::uin
   recorder_.request(event);
 }
 
-Status Session::run(const std::vector<Request>& requests, const std::vector<PreparedRequest>& prepared, Listener& listener,
-                    const volatile std::sig_atomic_t& stop) {
+Status Session::run(const std::vector<Request>& requests, const std::vector<PreparedRequest>& prepared,
+                    Listener& listener, const volatile std::sig_atomic_t& stop) {
   std::vector<std::int64_t> arrivals;
   classes_.clear();
   for (const Request& request : requests) {
@@ -71,7 +72,8 @@ Status Session::run(const std::vector<Request>& requests, const std::vector<Prep
   return status;
 }
 
-void Session::take_arrivals(const std::vector<Request>& requests, const std::vector<PreparedRequest>& prepared, Scheduler& scheduler) {
+void Session::take_arrivals(const std::vector<Request>& requests, const std::vector<PreparedRequest>& prepared,
+                            Scheduler& scheduler) {
   for (const std::size_t i : scheduler.take_arrived(since_start(recorder_.now()))) {
     results_[i].arrival = requests[i].arrival_ns;
     results_[i].prompt_tokens = static_cast<std::uint32_t>(prepared[i].prompt.size());
@@ -118,7 +120,8 @@ void Session::wait_for_arrival(const Scheduler& scheduler, const volatile std::s
   recorder_.batch_size(0);
   recorder_.enter(Stage::idle);
   constexpr std::int64_t glance = 20'000'000;  // ns; a signal that does not interrupt the sleep is seen this soon
-  for (std::int64_t left = *next - since_start(recorder_.now()); left > 0 && stop == 0; left = *next - since_start(recorder_.now())) {
+  for (std::int64_t left = *next - since_start(recorder_.now()); left > 0 && stop == 0;
+       left = *next - since_start(recorder_.now())) {
     std::this_thread::sleep_for(std::chrono::nanoseconds(std::min(left, glance)));
   }
   recorder_.enter(Stage::host);

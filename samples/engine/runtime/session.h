@@ -22,8 +22,8 @@ struct PreparedRequest {
   std::uint32_t limit = 0;  // tokens at which it ends, the prompt included
 };
 
-// Tokens of every prompt and their limits. bad_input when one leaves no room for an answer, or is empty where the model has no
-// token to begin with; the request is named.
+// Tokens of every prompt and their limits. bad_input when one leaves no room for an answer, or is empty where the model
+// has no token to begin with; the request is named.
 dmprof::Result<std::vector<PreparedRequest>> prepare(const std::vector<Request>& requests, const Tokenizer& tokenizer,
                                                      std::uint32_t context, const Settings& settings);
 
@@ -53,8 +53,9 @@ class Session {
   Session(Stepper& stepper, const Tokenizer& tokenizer, const Settings& settings, Recorder& recorder)
       : stepper_(stepper), tokenizer_(tokenizer), settings_(settings), recorder_(recorder) {}
 
-  // Runs until all requests have ended. When `stop` becomes non-zero the step in progress is finished and what runs ends as
-  // `interrupted`. An error of the model ends the run; what runs then counts as failed. Results are in the caller's order.
+  // Runs until all requests have ended. When `stop` becomes non-zero the step in progress is finished and what runs
+  // ends as `interrupted`. An error of the model ends the run; what runs then counts as failed. Results are in the
+  // caller's order.
   Status run(const std::vector<Request>& requests, const std::vector<PreparedRequest>& prepared, Listener& listener,
              const volatile std::sig_atomic_t& stop);
 
@@ -70,7 +71,8 @@ class Session {
 
   std::int64_t since_start(Ticks moment) const { return recorder_.nanoseconds(moment - origin_); }
   Ticks moment_of(std::int64_t since_start) const { return origin_ + recorder_.ticks(since_start); }
-  void take_arrivals(const std::vector<Request>& requests, const std::vector<PreparedRequest>& prepared, Scheduler& scheduler);
+  void take_arrivals(const std::vector<Request>& requests, const std::vector<PreparedRequest>& prepared,
+                     Scheduler& scheduler);
   void admit(const std::vector<PreparedRequest>& prepared, Scheduler& scheduler);
   std::vector<Sequence*> plan();
   void wait_for_arrival(const Scheduler& scheduler, const volatile std::sig_atomic_t& stop);

@@ -1,4 +1,5 @@
-// Everything a run is told, whoever told it. Plain data; the command line and the environment fill it, tests fill it by hand.
+// Everything a run is told, whoever told it. Plain data; the command line and the environment fill it, tests fill it by
+// hand.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@ inline constexpr std::uint32_t baseline_window = 4;  // steps without speculatio
 
 struct Settings {
   std::string model;
-  std::string draft;          // a file; empty = none
-  bool draft_ngram = false;   // look drafts up in the text instead
+  std::string draft;            // a file; empty = none
+  bool draft_ngram = false;     // look drafts up in the text instead
   std::uint32_t lookahead = 5;  // draft tokens a step; 0 = no speculation
 
   std::uint32_t max_tokens = 128;  // per request that does not say
@@ -29,9 +30,9 @@ struct Settings {
   std::uint32_t threads = 1;
   bool kv_f32 = false;
 
-  std::uint64_t resident = 0;     // bytes of weights kept in memory; 0 = all of them, no streaming
-  std::string backing = "file";   // "file" or "throttle:BW,LATENCY"
-  std::uint32_t cache_policy = 2; // 0 LRU, 1 LFU with ageing, 2 prediction-aware
+  std::uint64_t resident = 0;           // bytes of weights kept in memory; 0 = all of them, no streaming
+  std::string backing = "file";         // "file" or "throttle:BW,LATENCY"
+  std::uint32_t cache_policy = 2;       // 0 LRU, 1 LFU with ageing, 2 prediction-aware
   std::uint32_t prefetch_distance = 8;  // blocks fetched ahead; 0 = no prefetching
   std::string save_transitions;
   std::string load_transitions;
@@ -39,7 +40,8 @@ struct Settings {
   std::uint32_t baseline_every = 0;  // steps between windows without speculation; 0 = none
   bool kernel_events = true;
 
-  // Flags that were given, such as "--lookahead": a flag beats its variable, so whoever turns a knob must turn the flag then.
+  // Flags that were given, such as "--lookahead": a flag beats its variable, so whoever turns a knob must turn the flag
+  // then.
   std::set<std::string, std::less<>> flags;
 
   bool speculates() const { return lookahead > 0 && (draft_ngram || !draft.empty()); }

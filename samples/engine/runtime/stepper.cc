@@ -4,8 +4,14 @@
 
 namespace dmengine {
 
-Stepper::Stepper(Model& target, KvCache cache, Drafter* drafter, const Settings& settings, std::optional<Token> end_of_text, Recorder& recorder)
-    : target_(target), cache_(std::move(cache)), drafter_(drafter), settings_(settings), end_of_text_(end_of_text), recorder_(recorder),
+Stepper::Stepper(Model& target, KvCache cache, Drafter* drafter, const Settings& settings,
+                 std::optional<Token> end_of_text, Recorder& recorder)
+    : target_(target),
+      cache_(std::move(cache)),
+      drafter_(drafter),
+      settings_(settings),
+      end_of_text_(end_of_text),
+      recorder_(recorder),
       baseline_(drafter == nullptr ? 0 : settings.baseline_every, baseline_window) {}
 
 void Stepper::open(std::uint32_t slot) {
@@ -41,7 +47,8 @@ Status Stepper::run(std::span<Sequence* const> batch, std::uint32_t waiting) {
   return {};
 }
 
-// One lookahead for the whole batch; a sequence near its end gets what still fits: the step itself gives one token more.
+// One lookahead for the whole batch; a sequence near its end gets what still fits: the step itself gives one token
+// more.
 void Stepper::plan_drafts(std::span<Sequence* const> batch) {
   for (Sequence* s : batch) {
     const bool drafts = drafter_ != nullptr && !plain_ && s->chunk == 0;
@@ -52,8 +59,8 @@ void Stepper::plan_drafts(std::span<Sequence* const> batch) {
 
 bool Stepper::needs_draft(std::span<Sequence* const> batch) const {
   return drafter_ != nullptr && std::any_of(batch.begin(), batch.end(), [this](const Sequence* s) {
-    return s->wanted > 0 || (s->chunk > 0 && drafter_->reads_prompts());
-  });
+           return s->wanted > 0 || (s->chunk > 0 && drafter_->reads_prompts());
+         });
 }
 
 Status Stepper::verify(std::span<Sequence* const> batch) {
@@ -109,7 +116,8 @@ Stepper::Outcome Stepper::settle(Sequence& s, std::span<const float> rows) {
   return {verdict.accepted, static_cast<std::uint32_t>(s.tokens.size()) - before, true};
 }
 
-void Stepper::report(std::span<Sequence* const> batch, std::uint32_t waiting, bool prefill, const ForwardStats& before) {
+void Stepper::report(std::span<Sequence* const> batch, std::uint32_t waiting, bool prefill,
+                     const ForwardStats& before) {
   dmprof_step_event event{};
   event.start = times_.start;
   event.duration = times_.end - times_.start;

@@ -1,5 +1,5 @@
-// One step of the whole batch: all drafts, one pass of the target over everything, acceptance. Speculation changes how many tokens
-// a step gives, never which: greedy output is bit-identical to plain decoding.
+// One step of the whole batch: all drafts, one pass of the target over everything, acceptance. Speculation changes how
+// many tokens a step gives, never which: greedy output is bit-identical to plain decoding.
 #pragma once
 
 #include <optional>
@@ -26,13 +26,15 @@ struct StepTimes {
 class Stepper {
  public:
   // Everything must outlive the stepper. `drafter` may be null: no speculation.
-  Stepper(Model& target, KvCache cache, Drafter* drafter, const Settings& settings, std::optional<Token> end_of_text, Recorder& recorder);
+  Stepper(Model& target, KvCache cache, Drafter* drafter, const Settings& settings, std::optional<Token> end_of_text,
+          Recorder& recorder);
 
   void open(std::uint32_t slot);
   void close(std::uint32_t slot) { cache_.truncate(slot, 0); }
 
-  // `batch`: sequences with work in this step, `chunk` set for those that still read their prompt. `waiting`: requests that wait
-  // for admission. Appends what each sequence emitted and sets `finish` where it ended. On an error no sequence got a token.
+  // `batch`: sequences with work in this step, `chunk` set for those that still read their prompt. `waiting`: requests
+  // that wait for admission. Appends what each sequence emitted and sets `finish` where it ended. On an error no
+  // sequence got a token.
   Status run(std::span<Sequence* const> batch, std::uint32_t waiting);
 
   Ticks last_end() const { return times_.end; }  // of the latest step: its tokens exist since then

@@ -43,7 +43,8 @@ Status read_field(const std::string& key, const Json& value, Request& request) {
       return wrong("a whole number or a string of 1 to 256 bytes");
     }
   } else if (key == "max_tokens") {
-    if (!value.is_number_unsigned() || value.get<std::uint64_t>() < 1 || value.get<std::uint64_t>() > max_tokens_limit) {
+    if (!value.is_number_unsigned() || value.get<std::uint64_t>() < 1 ||
+        value.get<std::uint64_t>() > max_tokens_limit) {
       return wrong("a whole number from 1 to 1048576");
     }
     request.max_tokens = value.get<std::uint32_t>();
@@ -53,11 +54,13 @@ Status read_field(const std::string& key, const Json& value, Request& request) {
     }
     request.arrival_ns = std::llround(value.get<double>() * 1e6);
   } else if (key == "class") {
-    if (!value.is_string() || value.get_ref<const std::string&>().size() > 64) return wrong("a string of up to 64 bytes");
+    if (!value.is_string() || value.get_ref<const std::string&>().size() > 64)
+      return wrong("a string of up to 64 bytes");
     request.request_class = value.get<std::string>();
   } else {
-    return fail(ErrorKind::bad_input, fmt::format("unknown key \"{}\" (known: id, prompt, max_tokens, arrival_ms, class)",
-                                                  key.substr(0, 40)));
+    return fail(
+        ErrorKind::bad_input,
+        fmt::format("unknown key \"{}\" (known: id, prompt, max_tokens, arrival_ms, class)", key.substr(0, 40)));
   }
   return {};
 }
@@ -107,7 +110,8 @@ Result<std::vector<Request>> parse_prompts(std::string_view text, const std::str
     auto request = parse_line(line);
     if (!request) return where(request.error().message);
     if (request->id.empty()) request->id = std::to_string(number);
-    if (!ids.insert(request->id).second) return where(fmt::format("the id \"{}\" was used before", printable(request->id)));
+    if (!ids.insert(request->id).second)
+      return where(fmt::format("the id \"{}\" was used before", printable(request->id)));
     if (arrivals == Arrivals::ignored) request->arrival_ns = 0;
     requests.push_back(std::move(*request));
     if (requests.size() > max_requests) return where("more than 1000000 requests; split the file");
@@ -120,7 +124,9 @@ Result<std::string> read_text(const std::string& path) {
   const bool standard = path == "-";
   const std::string name = standard ? "standard input" : path;
   struct Close {
-    void operator()(std::FILE* f) const { if (f != stdin) std::fclose(f); }
+    void operator()(std::FILE* f) const {
+      if (f != stdin) std::fclose(f);
+    }
   };
   const std::unique_ptr<std::FILE, Close> file(standard ? stdin : std::fopen(path.c_str(), "rb"));
   if (!file) return fail(ErrorKind::environment, fmt::format("cannot open {}: {}", name, std::strerror(errno)));

@@ -1,7 +1,7 @@
 // Requests from a file: one JSON object a line,
 //   {"id": "a", "prompt": "In the beginning", "max_tokens": 64, "arrival_ms": 12.5, "class": "chat"}
-// Only "prompt" is required; "id" may be a string or a whole number and defaults to the line's number. Empty lines are skipped.
-// The file is treated as hostile: sizes, types, ranges and encoding are checked, and an error names the line.
+// Only "prompt" is required; "id" may be a string or a whole number and defaults to the line's number. Empty lines are
+// skipped. The file is treated as hostile: sizes, types, ranges and encoding are checked, and an error names the line.
 #pragma once
 
 #include <string>
@@ -22,7 +22,8 @@ inline constexpr std::size_t max_requests = 1000000;
 inline constexpr std::uint32_t max_tokens_limit = 1U << 20;
 inline constexpr double max_arrival_ms = 1e9;  // eleven days
 
-// `name` is how errors call the text. bad_input when a line is wrong or there is no request at all. Requests keep the file's order.
+// `name` is how errors call the text. bad_input when a line is wrong or there is no request at all. Requests keep the
+// file's order.
 dmprof::Result<std::vector<Request>> parse_prompts(std::string_view text, const std::string& name, Arrivals arrivals);
 
 // bad_input for a directory, an oversized or a wrong file; environment when it cannot be read.

@@ -7,11 +7,11 @@
 namespace dmengine {
 
 struct Request {
-  std::string id;               // as the caller names it; unique within a run
-  std::string prompt;           // any bytes
+  std::string id;                // as the caller names it; unique within a run
+  std::string prompt;            // any bytes
   std::uint32_t max_tokens = 0;  // output tokens at most; 0 = the run's default
-  std::int64_t arrival_ns = 0;  // after the start of the run
-  std::string request_class;    // "chat", "code", …; empty = none
+  std::int64_t arrival_ns = 0;   // after the start of the run
+  std::string request_class;     // "chat", "code", …; empty = none
 };
 
 }  // namespace dmengine

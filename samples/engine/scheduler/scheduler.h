@@ -1,5 +1,6 @@
-// Who runs when: requests arrive, wait in order of arrival, are admitted while a slot is free and the concurrency limit allows
-// it, and give their slot back when they end. Knows nothing of models or clocks; times are nanoseconds since the run's start.
+// Who runs when: requests arrive, wait in order of arrival, are admitted while a slot is free and the concurrency limit
+// allows it, and give their slot back when they end. Knows nothing of models or clocks; times are nanoseconds since the
+// run's start.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,8 @@ class Scheduler {
   // `max_concurrent` 0: as many as there are slots. At least one request runs at a time whatever the limits say.
   Scheduler(std::uint32_t slots, std::uint32_t max_concurrent, const std::vector<std::int64_t>& arrivals);
 
-  // Requests that arrived up to `now` and were not handed out before, in order of arrival (equals: in the caller's order).
+  // Requests that arrived up to `now` and were not handed out before, in order of arrival (equals: in the caller's
+  // order).
   std::vector<std::size_t> take_arrived(std::int64_t now);
   // Waiting requests that may start now, in order of arrival; each takes a slot (the lowest free one).
   std::vector<Admission> admit();
@@ -56,8 +58,9 @@ struct Progress {
   std::uint32_t prompt_left = 0;  // prompt tokens the target has not computed; 0 = decoding
 };
 
-// Splits a step's prompt budget over sequences in order of admission: the oldest prompt first, so that it finishes and decodes.
-// Decoding sequences always take part; a sequence whose share is no prompt token while prompt is left sits the step out.
+// Splits a step's prompt budget over sequences in order of admission: the oldest prompt first, so that it finishes and
+// decodes. Decoding sequences always take part; a sequence whose share is no prompt token while prompt is left sits the
+// step out.
 std::vector<Share> plan_step(const std::vector<Progress>& sequences, std::uint32_t prompt_budget);
 
 }  // namespace dmengine

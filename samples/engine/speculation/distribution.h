@@ -1,5 +1,5 @@
-// From logits to the distribution that tokens are drawn from. Target and draft go through the same transformation: the rejection
-// rule is only lossless when both sides are what sampling would really have used.
+// From logits to the distribution that tokens are drawn from. Target and draft go through the same transformation: the
+// rejection rule is only lossless when both sides are what sampling would really have used.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,12 @@ struct Sampling {
   bool greedy() const { return temperature <= 0; }
 };
 
-// The most probable token; of equals the one with the lowest id. NaN counts as minus infinity. `logits` must not be empty.
+// The most probable token; of equals the one with the lowest id. NaN counts as minus infinity. `logits` must not be
+// empty.
 Token argmax(std::span<const float> logits);
 
-// Turns logits into probabilities (temperature first, then the smallest set of most probable tokens that reaches top_p; of
-// equals the lowest id enters first). Keeps its scratch memory between calls; one thread at a time.
+// Turns logits into probabilities (temperature first, then the smallest set of most probable tokens that reaches top_p;
+// of equals the lowest id enters first). Keeps its scratch memory between calls; one thread at a time.
 class Transformer {
  public:
   // sampling.temperature must be positive. `out` gets logits.size() entries that sum to 1.

@@ -13,7 +13,9 @@ std::uint64_t NgramIndex::key(std::size_t end, std::size_t order) const {
 }
 
 bool NgramIndex::same(std::size_t a, std::size_t b, std::size_t order) const {
-  const auto at = [this](std::size_t end, std::size_t n) { return text_.begin() + static_cast<std::ptrdiff_t>(end - n); };
+  const auto at = [this](std::size_t end, std::size_t n) {
+    return text_.begin() + static_cast<std::ptrdiff_t>(end - n);
+  };
   return std::equal(at(a, order), at(a, 0), at(b, order));
 }
 

@@ -1,5 +1,5 @@
-// Draft tokens by lookup: the text so far is searched for its own last few tokens, and what followed them there is proposed
-// (prompt lookup). No model, no bytes moved; useful where text repeats itself.
+// Draft tokens by lookup: the text so far is searched for its own last few tokens, and what followed them there is
+// proposed (prompt lookup). No model, no bytes moved; useful where text repeats itself.
 #pragma once
 
 #include <array>
@@ -21,8 +21,9 @@ class NgramIndex {
   void append(Token token);
   void append(std::span<const Token> tokens);
 
-  // Up to `count` tokens that followed the longest matching n-gram at its latest earlier place; where that place runs into the
-  // end of the text the proposal goes on with itself, so that a loop is proposed as a loop. Empty when nothing matches.
+  // Up to `count` tokens that followed the longest matching n-gram at its latest earlier place; where that place runs
+  // into the end of the text the proposal goes on with itself, so that a loop is proposed as a loop. Empty when nothing
+  // matches.
   void propose(std::size_t count, std::vector<Token>& out) const;
 
  private:
@@ -32,7 +33,8 @@ class NgramIndex {
   bool same(std::size_t a, std::size_t b, std::size_t order) const;
 
   std::vector<Token> text_;
-  std::array<std::unordered_map<std::uint64_t, std::uint32_t>, orders> followers_;  // n-gram -> place of the token after it
+  std::array<std::unordered_map<std::uint64_t, std::uint32_t>, orders>
+      followers_;  // n-gram -> place of the token after it
 };
 
 }  // namespace dmengine

@@ -12,7 +12,8 @@ namespace {
 
 using testing::HasSubstr;
 
-dmprof::Result<CommandLine> parse(std::vector<std::string> args, const std::map<std::string, std::string>& variables = {}) {
+dmprof::Result<CommandLine> parse(std::vector<std::string> args,
+                                  const std::map<std::string, std::string>& variables = {}) {
   return parse_command_line(args, [&variables](const char* name) {
     const auto found = variables.find(name);
     return found == variables.end() ? nullptr : found->second.c_str();
@@ -55,7 +56,8 @@ TEST(CommandLine, the_draft_can_be_switched_off_in_every_way) {
   EXPECT_FALSE(parse(base, {{"DM_DRAFT", ""}})->settings.speculates());
   EXPECT_FALSE(parse(base, {{"DM_DRAFT", "none"}})->settings.speculates());
   EXPECT_FALSE(parse({"--model", "m", "--prompt", "x", "--draft", "none"}, {{"DM_DRAFT", "d"}})->settings.speculates());
-  EXPECT_FALSE(parse({"--model", "m", "--prompt", "x", "--lookahead", "0"}, {{"DM_DRAFT", "d"}})->settings.speculates());
+  EXPECT_FALSE(
+      parse({"--model", "m", "--prompt", "x", "--lookahead", "0"}, {{"DM_DRAFT", "d"}})->settings.speculates());
   const auto ngram = parse({"--model", "m", "--prompt", "x", "--draft-ngram"}, {{"DM_DRAFT", "d"}});
   EXPECT_TRUE(ngram->settings.draft_ngram);
   EXPECT_TRUE(ngram->settings.draft.empty());
@@ -74,8 +76,10 @@ TEST(CommandLine, one_prompt_source_is_needed) {
 }
 
 TEST(CommandLine, a_misspelt_flag_is_named_with_the_nearest_one) {
-  EXPECT_THAT(error_of({"--model", "m", "--prompt", "x", "--lookahed", "3"}), HasSubstr("unknown flag --lookahed; did you mean --lookahead?"));
-  EXPECT_THAT(error_of({"--model", "m", "--prompt", "x", "--zzzzzz"}), HasSubstr("unknown flag --zzzzzz; see dm-engine --help"));
+  EXPECT_THAT(error_of({"--model", "m", "--prompt", "x", "--lookahed", "3"}),
+              HasSubstr("unknown flag --lookahed; did you mean --lookahead?"));
+  EXPECT_THAT(error_of({"--model", "m", "--prompt", "x", "--zzzzzz"}),
+              HasSubstr("unknown flag --zzzzzz; see dm-engine --help"));
   EXPECT_THAT(error_of({"generate"}), HasSubstr("unexpected argument \"generate\""));
 }
 
@@ -107,9 +111,11 @@ TEST(CommandLine, a_wrong_value_names_its_flag_or_variable) {
 TEST(CommandLine, help_lists_every_flag_of_the_contract) {
   const auto help = parse({"--help"});
   ASSERT_TRUE(help);
-  for (const char* flag : {"--model", "--draft", "--draft-ngram", "--lookahead", "--prompt", "--prompt-file", "--prompts", "--trace",
-                           "--max-tokens", "--temperature", "--top-p", "--seed", "--batch", "--threads", "--resident", "--backing",
-                           "--json", "--prefetch-distance", "--cache-policy", "--max-concurrent", "--baseline-every", "DM_LOOKAHEAD"}) {
+  for (const char* flag :
+       {"--model",        "--draft",          "--draft-ngram",    "--lookahead",   "--prompt", "--prompt-file",
+        "--prompts",      "--trace",          "--max-tokens",     "--temperature", "--top-p",  "--seed",
+        "--batch",        "--threads",        "--resident",       "--backing",     "--json",   "--prefetch-distance",
+        "--cache-policy", "--max-concurrent", "--baseline-every", "DM_LOOKAHEAD"}) {
     EXPECT_THAT(help->answer, HasSubstr(flag));
   }
   EXPECT_THAT(parse({"--version"})->answer, HasSubstr("dm-engine "));

@@ -56,7 +56,8 @@ Settings with_ngram(std::uint32_t lookahead) {
 
 std::vector<Request> prompts() {
   std::vector<Request> out;
-  for (const char* text : {"abab abab abab", "In the beginning", "x", "one two one two one", "zzzz", "the end of the text, the end"}) {
+  for (const char* text :
+       {"abab abab abab", "In the beginning", "x", "one two one two one", "zzzz", "the end of the text, the end"}) {
     Request& r = out.emplace_back();
     r.id = std::to_string(out.size());
     r.prompt = text;
@@ -64,7 +65,8 @@ std::vector<Request> prompts() {
   return out;
 }
 
-dmprof::Result<RunOutcome> try_run(const Settings& settings, const std::vector<Request>& requests, std::sig_atomic_t stop_now = 0) {
+dmprof::Result<RunOutcome> try_run(const Settings& settings, const std::vector<Request>& requests,
+                                   std::sig_atomic_t stop_now = 0) {
   Recorder recorder;
   auto engine = Engine::load(settings, recorder);
   if (!engine) return tl::unexpected(engine.error());
@@ -120,8 +122,10 @@ TEST(Engine, greedy_text_is_the_same_with_and_without_speculation) {
         EXPECT_GT(run.counts.speculation.drafted, 0U);
         EXPECT_GT(run.counts.speculation.accepted, 0U);
         EXPECT_EQ(run.counts.speculation.emitted, reference.counts.speculation.emitted);
-        // Every verified sequence step emits its accepted drafts and one token more, unless a text ended inside a chain.
-        EXPECT_LE(run.counts.speculation.emitted, run.counts.speculation.accepted + run.counts.speculation.sequence_steps);
+        // Every verified sequence step emits its accepted drafts and one token more, unless a text ended inside a
+        // chain.
+        EXPECT_LE(run.counts.speculation.emitted,
+                  run.counts.speculation.accepted + run.counts.speculation.sequence_steps);
       }
     }
   }

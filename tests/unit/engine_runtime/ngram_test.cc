@@ -21,7 +21,9 @@ TEST(Ngram, prefers_the_longest_match_over_the_latest) {
   EXPECT_EQ(propose({7, 1, 2, 9, 8, 1, 2, 5, 7, 1, 2}, 1), (std::vector<Token>{9}));
 }
 
-TEST(Ngram, of_equal_matches_the_latest_wins) { EXPECT_EQ(propose({1, 2, 9, 1, 2, 5, 1, 2}, 1), (std::vector<Token>{5})); }
+TEST(Ngram, of_equal_matches_the_latest_wins) {
+  EXPECT_EQ(propose({1, 2, 9, 1, 2, 5, 1, 2}, 1), (std::vector<Token>{5}));
+}
 
 TEST(Ngram, continues_a_loop_beyond_the_end_of_the_text) {
   EXPECT_EQ(propose({1, 2, 3, 1, 2, 3}, 7), (std::vector<Token>{1, 2, 3, 1, 2, 3, 1}));

@@ -55,11 +55,13 @@ TEST(Program, wrong_usage_is_one_line_and_status_2) {
 TEST(Program, bad_input_is_one_line_and_status_4) {
   expect_refused(call({"--model", tiny().folder.string(), "--prompt", "x"}), 4, "directory");
   expect_refused(call({"--model", write_file("empty.gguf", ""), "--prompt", "x"}), 4, "empty.gguf");
-  expect_refused(call({"--model", tiny().target, "--prompts", write_file("bad.jsonl", "{\"prompt\":1}")}), 4, "bad.jsonl, line 1");
+  expect_refused(call({"--model", tiny().target, "--prompts", write_file("bad.jsonl", "{\"prompt\":1}")}), 4,
+                 "bad.jsonl, line 1");
   expect_refused(call({"--model", tiny().target, "--prompts", write_file("none.jsonl", "")}), 4, "holds no request");
   std::ifstream whole(tiny().target, std::ios::binary);
   std::string bytes((std::istreambuf_iterator<char>(whole)), {});
-  expect_refused(call({"--model", write_file("cut.gguf", bytes.substr(0, bytes.size() / 2)), "--prompt", "x"}), 4, "cut.gguf");
+  expect_refused(call({"--model", write_file("cut.gguf", bytes.substr(0, bytes.size() / 2)), "--prompt", "x"}), 4,
+                 "cut.gguf");
 }
 
 TEST(Program, what_the_machine_lacks_is_one_line_and_status_6) {
@@ -68,7 +70,8 @@ TEST(Program, what_the_machine_lacks_is_one_line_and_status_6) {
 }
 
 TEST(Program, standard_output_holds_the_text_and_nothing_else) {
-  const std::vector<std::string> args{"--model", tiny().target, "--draft", tiny().draft, "--prompt", "abc", "--max-tokens", "20"};
+  const std::vector<std::string> args{"--model",  tiny().target, "--draft",      tiny().draft,
+                                      "--prompt", "abc",         "--max-tokens", "20"};
   const Outcome text = call(args);
   EXPECT_EQ(text.status, 0);
   EXPECT_EQ(text.err, "");
@@ -79,8 +82,11 @@ TEST(Program, standard_output_holds_the_text_and_nothing_else) {
 }
 
 TEST(Program, the_json_object_adds_up) {
-  const std::string prompts = write_file("p.jsonl", "{\"prompt\":\"abc abc\",\"class\":\"chat\"}\n{\"id\":\"z\",\"prompt\":\"\xc3\xa9\",\"max_tokens\":3}\n");
-  const Outcome o = call({"--model", tiny().target, "--draft", tiny().draft, "--prompts", prompts, "--batch", "2", "--max-tokens", "20", "--json"});
+  const std::string prompts = write_file(
+      "p.jsonl",
+      "{\"prompt\":\"abc abc\",\"class\":\"chat\"}\n{\"id\":\"z\",\"prompt\":\"\xc3\xa9\",\"max_tokens\":3}\n");
+  const Outcome o = call({"--model", tiny().target, "--draft", tiny().draft, "--prompts", prompts, "--batch", "2",
+                          "--max-tokens", "20", "--json"});
   ASSERT_EQ(o.status, 0);
   const auto json = nlohmann::json::parse(o.out);
   EXPECT_FALSE(json.contains("text"));
@@ -93,10 +99,12 @@ TEST(Program, the_json_object_adds_up) {
   // The stages follow one another without a gap; the load came before the run.
   std::int64_t stages = 0;
   for (const auto& [name, value] : json["times"].items()) {
-    const bool apart = name == "run_ns" || name == "load_ns" || name == "tokens_per_second" || name == "path_prediction_ns" || name == "prefetch_scheduling_ns";
+    const bool apart = name == "run_ns" || name == "load_ns" || name == "tokens_per_second" ||
+                       name == "path_prediction_ns" || name == "prefetch_scheduling_ns";
     if (!apart) stages += value.get<std::int64_t>();
   }
-  EXPECT_NEAR(static_cast<double>(stages), json["times"]["run_ns"].get<double>(), 0.01 * json["times"]["run_ns"].get<double>());
+  EXPECT_NEAR(static_cast<double>(stages), json["times"]["run_ns"].get<double>(),
+              0.01 * json["times"]["run_ns"].get<double>());
 }
 
 TEST(Program, help_goes_to_standard_output) {

@@ -22,7 +22,8 @@ std::string error_of(const std::string& text) {
 
 TEST(Prompts, reads_every_field_and_skips_empty_lines) {
   const auto parsed = parse_prompts(
-      "{\"id\":\"a\",\"prompt\":\"x\\u00e9\",\"max_tokens\":7,\"arrival_ms\":1.5,\"class\":\"chat\"}\r\n\n  \n{\"prompt\":\"\",\"id\":12}",
+      "{\"id\":\"a\",\"prompt\":\"x\\u00e9\",\"max_tokens\":7,\"arrival_ms\":1.5,\"class\":\"chat\"}\r\n\n  "
+      "\n{\"prompt\":\"\",\"id\":12}",
       "p.jsonl", Arrivals::respected);
   ASSERT_TRUE(parsed) << parsed.error().message;
   ASSERT_EQ(parsed->size(), 2U);
@@ -47,7 +48,8 @@ TEST(Prompts, arrival_times_count_only_in_a_trace) {
 }
 
 TEST(Prompts, names_the_line_and_the_fault) {
-  EXPECT_THAT(error_of("{\"prompt\":\"x\"}\n{\"prompt\":3}"), HasSubstr("p.jsonl, line 2: \"prompt\" must be a string"));
+  EXPECT_THAT(error_of("{\"prompt\":\"x\"}\n{\"prompt\":3}"),
+              HasSubstr("p.jsonl, line 2: \"prompt\" must be a string"));
   EXPECT_THAT(error_of("{\"prompt\":\"x\""), HasSubstr("line 1: not valid JSON"));
   EXPECT_THAT(error_of("[1]"), HasSubstr("not a JSON object"));
   EXPECT_THAT(error_of("7"), HasSubstr("not a JSON object"));
@@ -55,15 +57,18 @@ TEST(Prompts, names_the_line_and_the_fault) {
   EXPECT_THAT(error_of("{\"prompt\":\"x\",\"max_token\":3}"), HasSubstr("unknown key \"max_token\""));
   EXPECT_THAT(error_of("{\"prompt\":\"\xff\"}"), HasSubstr("UTF-8"));
   EXPECT_THAT(error_of("{\"prompt\":[\"x\"]}"), HasSubstr("not lists or objects"));
-  EXPECT_THAT(error_of("{\"prompt\":\"x\",\"id\":1}\n{\"prompt\":\"y\",\"id\":\"1\"}"), HasSubstr("line 2: the id \"1\" was used before"));
+  EXPECT_THAT(error_of("{\"prompt\":\"x\",\"id\":1}\n{\"prompt\":\"y\",\"id\":\"1\"}"),
+              HasSubstr("line 2: the id \"1\" was used before"));
 }
 
 TEST(Prompts, refuses_numbers_that_would_overflow_or_mean_nothing) {
   for (const char* value : {"0", "-1", "1.5", "99999999999999999999", "1e300", "\"8\"", "null", "true"}) {
-    EXPECT_THAT(error_of("{\"prompt\":\"x\",\"max_tokens\":" + std::string(value) + "}"), HasSubstr("max_tokens")) << value;
+    EXPECT_THAT(error_of("{\"prompt\":\"x\",\"max_tokens\":" + std::string(value) + "}"), HasSubstr("max_tokens"))
+        << value;
   }
   for (const char* value : {"-1", "1e300", "\"5\"", "null"}) {
-    EXPECT_THAT(error_of("{\"prompt\":\"x\",\"arrival_ms\":" + std::string(value) + "}"), HasSubstr("arrival_ms")) << value;
+    EXPECT_THAT(error_of("{\"prompt\":\"x\",\"arrival_ms\":" + std::string(value) + "}"), HasSubstr("arrival_ms"))
+        << value;
   }
 }
 

@@ -19,15 +19,18 @@ double critical(std::size_t degrees) {
   return k * std::pow(1 - 2 / (9 * k) + z * std::sqrt(2 / (9 * k)), 3);  // Wilson-Hilferty
 }
 
-// Target and draft logits as functions of the previous token, so that later positions depend on what was kept before them.
+// Target and draft logits as functions of the previous token, so that later positions depend on what was kept before
+// them.
 std::vector<float> target_logits(Token previous) {
   std::vector<float> row(vocabulary);
-  for (std::size_t i = 0; i < vocabulary; ++i) row[i] = 2.0F * std::sin(1.7F * static_cast<float>(i + 1) * static_cast<float>(previous + 2));
+  for (std::size_t i = 0; i < vocabulary; ++i)
+    row[i] = 2.0F * std::sin(1.7F * static_cast<float>(i + 1) * static_cast<float>(previous + 2));
   return row;
 }
 std::vector<float> draft_logits(Token previous) {
   std::vector<float> row(vocabulary);
-  for (std::size_t i = 0; i < vocabulary; ++i) row[i] = 1.5F * std::cos(0.9F * static_cast<float>(i + 2) * static_cast<float>(previous + 1));
+  for (std::size_t i = 0; i < vocabulary; ++i)
+    row[i] = 1.5F * std::cos(0.9F * static_cast<float>(i + 2) * static_cast<float>(previous + 1));
   return row;
 }
 
@@ -41,7 +44,8 @@ struct Case {
 
 class EmittedDistribution : public testing::TestWithParam<Case> {};
 
-// Chi-square of the first two emitted tokens (a pair: the second position is conditional on the first) against the target.
+// Chi-square of the first two emitted tokens (a pair: the second position is conditional on the first) against the
+// target.
 TEST_P(EmittedDistribution, is_the_targets) {
   const Case& c = GetParam();
   Sampling sampling{.temperature = c.temperature, .top_p = c.top_p, .seed = 20261130};
@@ -100,13 +104,16 @@ TEST_P(EmittedDistribution, is_the_targets) {
 }
 
 INSTANTIATE_TEST_SUITE_P(rule, EmittedDistribution,
-                         testing::Values(Case{"one_token", 1.0F, 1.0F, 1, false}, Case{"chain_of_four", 1.0F, 1.0F, 4, false},
-                                         Case{"low_temperature", 0.6F, 1.0F, 3, false}, Case{"top_p", 1.0F, 0.8F, 3, false},
-                                         Case{"looked_up", 1.0F, 1.0F, 3, true}, Case{"looked_up_top_p", 0.9F, 0.7F, 2, true},
+                         testing::Values(Case{"one_token", 1.0F, 1.0F, 1, false},
+                                         Case{"chain_of_four", 1.0F, 1.0F, 4, false},
+                                         Case{"low_temperature", 0.6F, 1.0F, 3, false},
+                                         Case{"top_p", 1.0F, 0.8F, 3, false}, Case{"looked_up", 1.0F, 1.0F, 3, true},
+                                         Case{"looked_up_top_p", 0.9F, 0.7F, 2, true},
                                          Case{"no_draft", 1.0F, 0.9F, 0, false}),
                          [](const auto& test) { return std::string(test.param.name); });
 
-// The test above must be able to fail: keeping every draft token gives the draft's distribution, and the statistic sees it.
+// The test above must be able to fail: keeping every draft token gives the draft's distribution, and the statistic sees
+// it.
 TEST(Rejection, statistic_notices_a_draft_that_is_never_refused) {
   Transformer transformer;
   const Sampling sampling{.temperature = 1, .top_p = 1, .seed = 7};
@@ -209,7 +216,8 @@ TEST(Random, is_uniform_over_positions) {
     ++bins[static_cast<std::size_t>(u * 20)];
   }
   double chi_square = 0;
-  for (const std::size_t seen : bins) chi_square += (static_cast<double>(seen) - 2000) * (static_cast<double>(seen) - 2000) / 2000;
+  for (const std::size_t seen : bins)
+    chi_square += (static_cast<double>(seen) - 2000) * (static_cast<double>(seen) - 2000) / 2000;
   EXPECT_LT(chi_square, critical(19));
 }
 

@@ -21,7 +21,8 @@ struct TinyModels {
     folder = name;
     target = (folder / "target.gguf").string();
     draft = (folder / "draft.gguf").string();
-    const std::vector<std::string> args{"--shape", "tiny", "--type", "f32", "--seed", "3", "-o", target, "--draft-out", draft};
+    const std::vector<std::string> args{"--shape", "tiny", "--type", "f32",         "--seed",
+                                        "3",       "-o",   target,   "--draft-out", draft};
     if (synth_main(args) != 0) throw std::runtime_error("dm-engine synth failed");
   }
   ~TinyModels() {
