@@ -32,6 +32,7 @@ typedef struct dmprof_producer_ {
   uint32_t generation, references;
   uint32_t denied_generation, denied_offers;
   uint32_t ring_index;
+  uint32_t lossless;
   struct dmprof_mapping_* mapping;
 } dmprof_producer_;
 
@@ -65,8 +66,8 @@ struct dmprof_track {
 extern __thread dmprof_track* dmprof_thread_track_;
 dmprof_track* dmprof_thread_track_make_(void);
 int dmprof_attach_(dmprof_track* track); /* 1: the track has a ring of the present attachment */
-int dmprof_make_room_(dmprof_track* track, uint64_t slots);
-void dmprof_drop_(dmprof_track* track, int cause);
+int dmprof_wait_for_room_(dmprof_track* track, uint64_t slots); /* lossless mode */
+void dmprof_drop_(dmprof_track* track, int cause); /* without a ring the cause becomes NO_RING_MEMORY */
 void dmprof_end_with_argument_(dmprof_track* track, const dmprof_frame_* frame, uint32_t depth, uint64_t now);
 uint64_t dmprof_monotonic_(void);
 
@@ -97,21 +98,23 @@ static inline int dmprof_attached_(dmprof_track* track, uint32_t active) {
 }
 
 static inline int dmprof_has_room_(dmprof_track* track, uint64_t slots) {
-  const dmprof_producer_* producer = track->producer;
-  return DMPROF_LIKELY_(producer->end - producer->head >= slots) || dmprof_make_room_(track, slots);
+  dmprof_producer_* producer = track->producer;
+  if (DMPROF_LIKELY_(producer->end - producer->head >= slots)) return 1;
+  const uint64_t tail = __atomic_load_n(&producer->ring->tail, __ATOMIC_ACQUIRE);
+  if (producer->head - tail + slots <= producer->mask + 1) {
+    producer->end = tail + producer->mask + 1;
+    return 1;
+  }
+  return producer->lossless && dmprof_wait_for_room_(track, slots);
 }
 
 static inline void dmprof_count_(dmprof_track* track) {
   __atomic_store_n(&track->entry->emitted, track->entry->emitted + 1, __ATOMIC_RELAXED);
 }
 
-/* Writes an event of one slot, or counts it as lost. The track is attached. */
+/* Writes an event of one slot. The track is attached and its ring has room. */
 static inline void dmprof_put_(dmprof_track* track, uint64_t time, uint8_t kind, uint8_t code, uint32_t name, uint64_t a, uint64_t b) {
   dmprof_producer_* producer = track->producer;
-  if (DMPROF_UNLIKELY_(!dmprof_has_room_(track, 1))) {
-    dmprof_drop_(track, DMPROF_LOSS_RING_FULL);
-    return;
-  }
   dmprof_slot* slot = &producer->slots[producer->head & producer->mask];
   slot->head.time = time;
   slot->head.name = name;
@@ -124,6 +127,17 @@ static inline void dmprof_put_(dmprof_track* track, uint64_t time, uint8_t kind,
   dmprof_count_(track);
 }
 
+/* Writes a span of one slot, or counts it as lost. The track is attached. */
+static inline void dmprof_put_span_(dmprof_track* track, uint64_t start, uint64_t now, uint32_t depth, uint32_t name, uint64_t step) {
+  if (DMPROF_LIKELY_(dmprof_has_room_(track, 1))) {
+    dmprof_put_(track, start, DMPROF_KIND_SPAN, (uint8_t)depth, name, step, now - start);
+  } else {
+    uint64_t* lost = &track->entry->lost[DMPROF_LOSS_RING_FULL];
+    __atomic_store_n(lost, *lost + 1, __ATOMIC_RELAXED);
+    dmprof_count_(track);
+  }
+}
+
 static inline void dmprof_open_(dmprof_track* track, uint32_t depth) {
   track->depth = depth;
   __atomic_store_n(&track->entry->open, depth, __ATOMIC_RELAXED);
@@ -132,8 +146,8 @@ static inline void dmprof_open_(dmprof_track* track, uint32_t depth) {
 static inline void dmprof_instant(dmprof_track* track, uint32_t name, uint64_t argument) {
   const uint32_t active = dmprof_active_(track);
   if (active == 0) return;
-  if (DMPROF_UNLIKELY_(!dmprof_attached_(track, active))) {
-    dmprof_drop_(track, DMPROF_LOSS_NO_RING_MEMORY);
+  if (DMPROF_UNLIKELY_(!dmprof_attached_(track, active) || !dmprof_has_room_(track, 1))) {
+    dmprof_drop_(track, DMPROF_LOSS_RING_FULL);
     return;
   }
   dmprof_put_(track, dmprof_now(track), DMPROF_KIND_INSTANT, 0, name, track->step, argument);
@@ -143,8 +157,8 @@ static inline void dmprof_counter(dmprof_track* track, uint32_t name, double val
   const uint32_t active = dmprof_active_(track);
   uint64_t bits;
   if (active == 0) return;
-  if (DMPROF_UNLIKELY_(!dmprof_attached_(track, active))) {
-    dmprof_drop_(track, DMPROF_LOSS_NO_RING_MEMORY);
+  if (DMPROF_UNLIKELY_(!dmprof_attached_(track, active) || !dmprof_has_room_(track, 1))) {
+    dmprof_drop_(track, DMPROF_LOSS_RING_FULL);
     return;
   }
   memcpy(&bits, &value, sizeof bits);
@@ -175,8 +189,7 @@ static inline void dmprof_begin_arg(dmprof_track* track, uint32_t name, uint64_t
 static inline void dmprof_begin(dmprof_track* track, uint32_t name) { dmprof_begin_arg(track, name, 0); }
 
 static inline void dmprof_close_phase_(dmprof_track* track, dmprof_frame_* frame, uint64_t now) {
-  dmprof_put_(track, frame->phase_start, DMPROF_KIND_SPAN, (uint8_t)(track->depth - 1), frame->phase, frame->phase_step,
-              now - frame->phase_start);
+  dmprof_put_span_(track, frame->phase_start, now, track->depth - 1, frame->phase, frame->phase_step);
 }
 
 static inline void dmprof_end(dmprof_track* track) {
@@ -193,7 +206,7 @@ static inline void dmprof_end(dmprof_track* track) {
   }
   const uint32_t depth = track->depth - 1;
   if (DMPROF_LIKELY_(frame->argument == 0)) {
-    dmprof_put_(track, frame->start, DMPROF_KIND_SPAN, (uint8_t)depth, frame->name, frame->step, now - frame->start);
+    dmprof_put_span_(track, frame->start, now, depth, frame->name, frame->step);
   } else {
     dmprof_end_with_argument_(track, frame, depth, now);
   }

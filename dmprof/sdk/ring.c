@@ -114,6 +114,7 @@ static int claim_ring(dmprof_state* state, dmprof_producer_* producer, struct dm
     producer->mask = arena->ring_slots - 1;
     producer->head = ring->head;
     producer->end = ring->tail + arena->ring_slots;
+    producer->lossless = state->flags & DMPROF_LOSSLESS;
     producer->generation = mapping->generation;
     return 1;
   }
@@ -200,8 +201,7 @@ int dmprof_attach_(dmprof_track* track) {
   }
 }
 
-int dmprof_make_room_(dmprof_track* track, uint64_t slots) {
-  dmprof_state* state = dmprof_state_get_();
+int dmprof_wait_for_room_(dmprof_track* track, uint64_t slots) {
   dmprof_producer_* producer = track->producer;
   dmprof_ring_header* ring = producer->ring;
   for (;;) {
@@ -210,9 +210,9 @@ int dmprof_make_room_(dmprof_track* track, uint64_t slots) {
     if (producer->head - tail > producer->mask + 1) return 0; /* damaged: treat as full */
     producer->end = tail + producer->mask + 1;
     if (producer->end - producer->head >= slots) return 1;
-    if (!(state->flags & DMPROF_LOSSLESS) || tail == producer->head) return 0; /* empty, and still too small */
+    if (tail == producer->head) return 0; /* empty, and still too small */
     if (__atomic_exchange_n(&ring->waiting, 1, __ATOMIC_SEQ_CST) == 0) continue; /* look once more, now announced */
-    if (!wait_a_moment(state, track->generation, &ring->wake, wake)) return 0;
+    if (!wait_a_moment(dmprof_state_get_(), track->generation, &ring->wake, wake)) return 0;
   }
 }
 

@@ -135,19 +135,23 @@ void measure(const char* name, int stamps, double limit, bool limit_is_ns, const
 void measure_all() {
   dmprof_track* track = dmprof_thread_track();
   const std::uint32_t a = dmprof_name("a"), b = dmprof_name("b");
+  // A pointer of the loop's own, as an engine would keep it.
   const Work instants = [=](int count) {
-    for (int i = 0; i < count; ++i) dmprof_instant(track, a, static_cast<std::uint64_t>(i));
+    dmprof_track* const t = track;
+    for (int i = 0; i < count; ++i) dmprof_instant(t, a, static_cast<std::uint64_t>(i));
   };
   const Work scopes = [=](int count) {
+    dmprof_track* const t = track;
     for (int i = 0; i < count; ++i) {
-      dmprof_begin(track, a);
-      dmprof_end(track);
+      dmprof_begin(t, a);
+      dmprof_end(t);
     }
   };
   const Work phases = [=](int count) {
+    dmprof_track* const t = track;
     for (int i = 0; i < count; i += 2) {
-      dmprof_phase(track, a);
-      dmprof_phase(track, b);
+      dmprof_phase(t, a);
+      dmprof_phase(t, b);
     }
   };
   const auto none = std::chrono::microseconds(0), some = std::chrono::microseconds(300);
