@@ -9,6 +9,7 @@ namespace dmengine {
 
 Buffer BufferPool::take(std::uint64_t size) {
   Buffer buffer;
+  if (in_use_ > limit_ || size > limit_ - in_use_) return buffer;
   const auto found = free_.find(size);
   if (found != free_.end()) {
     buffer = std::move(found->second.back());
@@ -16,7 +17,7 @@ Buffer BufferPool::take(std::uint64_t size) {
     if (found->second.empty()) free_.erase(found);
     kept_ -= size;
   } else {
-    shrink_to(limit_ - std::min(limit_, in_use_ + size));
+    shrink_to(limit_ - in_use_ - size);
     buffer = {std::unique_ptr<std::byte, FreeBytes>(static_cast<std::byte*>(std::aligned_alloc(kBufferAlignment, size))), size};
   }
   if (buffer.bytes) in_use_ += size;

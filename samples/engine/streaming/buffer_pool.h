@@ -25,8 +25,8 @@ class BufferPool {
  public:
   explicit BufferPool(std::uint64_t limit) : limit_(limit) {}
 
-  // A buffer of exactly `size` (a multiple of kBufferAlignment), its bytes null where memory is exhausted. The caller sees to
-  // it that the buffers in use stay within the limit.
+  // A buffer of exactly `size` (a multiple of kBufferAlignment); its bytes are null where the buffers in use would pass the
+  // limit or memory is exhausted.
   Buffer take(std::uint64_t size);
   void give_back(Buffer buffer);
   void set_limit(std::uint64_t limit);
