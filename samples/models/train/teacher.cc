@@ -46,7 +46,8 @@ Status Teacher::compute(const std::string& path, const Shape& target, const std:
       Network<float> network(target, target.context);
       std::vector<std::uint16_t> half(context * static_cast<std::size_t>(target.vocab));
       for (std::size_t w = next++; w < windows && good; w = next++) {
-        network.forward(parameters.data(), std::span(stream).subspan(w * context, context));
+        const std::size_t first = first_token(w, windows, stream.size(), context);
+        network.forward(parameters.data(), std::span(stream).subspan(first, context));
         softmax_to_half(network.logits(), target.vocab, target.context, half.data());
         if (!write_at(file, half, w * half.size() * sizeof half[0])) good = false;
       }

@@ -18,11 +18,17 @@ class Teacher {
   Teacher& operator=(Teacher&&) = delete;
   ~Teacher();
 
-  // Runs the target over consecutive windows of the stream, at most max_windows of them, and writes the file.
+  // Runs the target over windows of the stream, at most max_windows of them and spread evenly, and writes the file.
   static Status compute(const std::string& path, const Shape& target, const std::vector<float>& parameters,
                         const std::vector<Token>& stream, int max_windows, int threads);
 
   static Result<Teacher> open(const std::string& path, int context, int vocab);
+
+  // Where a window of the file begins in the text it was computed from.
+  static std::size_t first_token(std::size_t window, std::size_t windows, std::size_t stream_size,
+                                 std::size_t context) {
+    return window * (stream_size / context) / windows * context;
+  }
 
   std::size_t windows() const { return windows_; }
   // Of every position of a window, `context` rows of `vocab`.

@@ -208,7 +208,7 @@ void add_teacher_command(CLI::App& app, Status& status) {
   command->add_option("--target", flags->target, "The target's GGUF; F32 is best")->required();
   command->add_option("-o,--output", flags->output, "File to write, 1 MiB a window: 2.6 GB")->required();
   command->add_option("--threads", flags->options.threads, "Threads")->capture_default_str();
-  command->add_option("--max-windows", flags->teacher_windows, "Only the first N windows of 512 tokens");
+  command->add_option("--max-windows", flags->teacher_windows, "Only N windows of 512 tokens, spread evenly");
   command->callback([flags, &status] { status = compute_teacher(*flags); });
 }
 

@@ -20,7 +20,7 @@ namespace {
 class Order {
  public:
   Order(std::size_t stream_size, int context, const Teacher* teacher, unsigned seed)
-      : context_(static_cast<std::size_t>(context)), teacher_(teacher), seed_(seed) {
+      : stream_size_(stream_size), context_(static_cast<std::size_t>(context)), teacher_(teacher), seed_(seed) {
     // One window less than fits, so that any offset leaves the last window whole and its last target inside the stream.
     count_ = teacher != nullptr ? teacher->windows() : (stream_size - 1) / context_ - 1;
   }
@@ -30,7 +30,8 @@ class Order {
     const std::size_t epoch = n / count_;
     if (epoch != epoch_) begin(epoch);
     const std::size_t window = shuffled_[n % count_];
-    first = window * context_ + offset_;
+    first = teacher_ != nullptr ? Teacher::first_token(window, count_, stream_size_, context_)
+                                : window * context_ + offset_;
     return window;
   }
 
@@ -38,13 +39,13 @@ class Order {
   void begin(std::size_t epoch) {
     std::mt19937_64 generator(seed_ * 1000003ull + epoch);
     epoch_ = epoch;
-    offset_ = teacher_ != nullptr ? 0 : generator() % context_;
+    offset_ = generator() % context_;
     shuffled_.resize(count_);
     std::iota(shuffled_.begin(), shuffled_.end(), std::size_t{0});
     std::shuffle(shuffled_.begin(), shuffled_.end(), generator);
   }
 
-  std::size_t context_;
+  std::size_t stream_size_, context_;
   const Teacher* teacher_;
   std::uint64_t seed_;
   std::size_t count_ = 0;
