@@ -60,15 +60,21 @@ void ByteBuffer::grow(std::size_t more) {
 
 void ColumnEncoder::append(std::span<const std::uint64_t> values) {
   if (values.empty()) return;
-  if (!started_) {
-    started_ = true;
-    first_ = values.front();
-  }
   if (!varies_) {
+    if (constant_rows_ == 0) first_ = values.front();
     std::uint64_t differs = 0;
     for (const std::uint64_t value : values) differs |= value ^ first_;
-    varies_ = differs != 0;
+    if (differs == 0) {
+      constant_rows_ += values.size();
+      return;
+    }
+    varies_ = true;
+    for (; constant_rows_ != 0; --constant_rows_) encode({&first_, 1});
   }
+  encode(values);
+}
+
+void ColumnEncoder::encode(std::span<const std::uint64_t> values) {
   std::uint8_t* out = bytes_.reserve(values.size() * max_varint_bytes);
   std::uint64_t previous = previous_;
   switch (coding_) {
@@ -104,7 +110,8 @@ Codec ColumnEncoder::codec() const {
 }
 
 void ColumnEncoder::restart(ByteBuffer spare) {
-  started_ = varies_ = false;
+  varies_ = false;
+  constant_rows_ = 0;
   first_ = previous_ = 0;
   bytes_ = std::move(spare);
   bytes_.clear();

@@ -64,8 +64,10 @@ class ColumnEncoder {
   void restart(ByteBuffer spare = {});
 
  private:
+  void encode(std::span<const std::uint64_t> values);
+
   Coding coding_;
-  bool started_ = false;
+  std::size_t constant_rows_ = 0;  // rows equal to first_ and not encoded: most columns never get further
   bool varies_ = false;
   std::uint64_t first_ = 0;
   std::uint64_t previous_ = 0;

@@ -76,6 +76,25 @@ TEST(Column, takes_no_bytes_for_a_constant) {
   EXPECT_EQ(encoder.codec(), Codec::plain);
 }
 
+TEST(Column, that_varies_late_keeps_the_rows_that_were_equal) {
+  for (const Coding coding : {Coding::plain, Coding::delta, Coding::real}) {
+    ColumnEncoder encoder(coding);
+    std::vector<std::uint64_t> values(900, 12345);
+    encoder.append(std::span(values).first(500));
+    values[899] = 7;
+    encoder.append(std::span(values).subspan(500));
+    ASSERT_NE(encoder.codec(), Codec::constant);
+    std::vector<std::uint64_t> decoded(values.size());
+    ASSERT_TRUE(decode_column<std::uint64_t>(encoder.codec(), 0, encoder.bytes().bytes(), ~0ULL, decoded));
+    EXPECT_EQ(decoded, values);
+    // The next chunk of the same column starts from nothing.
+    encoder.restart(encoder.take_bytes());
+    encoder.append(std::span(values).last(1));
+    EXPECT_EQ(encoder.codec(), Codec::constant);
+    EXPECT_EQ(encoder.constant(), 7U);
+  }
+}
+
 TEST(Column, takes_one_byte_for_a_small_step_in_time) {
   std::vector<std::uint64_t> times;
   for (std::uint64_t i = 0; i < 1000; ++i) times.push_back(1'700'000'000'000'000'000 + i * 50 + i % 3);
