@@ -56,7 +56,8 @@ Result<Verdict> judge(const Rule& rule, Sandbox& sandbox, const std::map<std::st
     if (!outcome)
       return fail(outcome.error().kind,
                   fmt::format("{}: {}", rule.file.empty() ? rule.id : rule.file, outcome.error().message));
-    if (outcome->truth == false) {
+    if (outcome->truth == false) {  // decides, whatever was missing before it
+      verdict.kind = Verdict::Kind::quiet;
       verdict.deciding = condition;
       verdict.columns.assign(outcome->columns.begin(), outcome->columns.end());
       return verdict;
