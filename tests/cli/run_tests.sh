@@ -2,6 +2,7 @@
 # Runs command-line tests written as text.   usage: run_tests.sh BIN_DIR FILE.test…
 #
 # A file holds tests; each begins with a line "test: SENTENCE". Lines of a test:
+#   needs: SHELL     first of all; when it fails the test is skipped, which is said
 #   setup: SHELL     before the command; must succeed
 #   run: SHELL       the command; its standard output, standard error and exit status are kept
 #   exit: N          its exit status (0 when left out)
@@ -21,10 +22,10 @@ export PATH="$bin_dir:$PATH" LC_ALL=C NO_COLOR=1
 unset DMPROF_CONTROL XDG_RUNTIME_DIR 2>/dev/null
 for variable in $(compgen -e | grep '^DM_'); do unset "$variable"; done
 
-name="" ran=0 failed=0 wrong=""
+name="" ran=0 failed=0 skipped=0 wrong="" skip=""
 
 begin() {
-  name=$1 wrong="" status=""
+  name=$1 wrong="" status="" skip=""
   rm -rf "$work/home" "$work/data" "$work/run"
   mkdir -p "$work/home" "$work/data"
   mkdir -m 700 -p "$work/run"
@@ -37,6 +38,12 @@ complain() { wrong+="    $1"$'\n'; }
 
 finish() {
   [ -n "$name" ] || return 0
+  if [ -n "$skip" ]; then
+    skipped=$((skipped + 1))
+    printf 'skipped %s: %s: %s\n' "$file" "$name" "$skip"
+    name="" expected=0
+    return 0
+  fi
   [ -n "$status" ] && [ "$status" != "${expected:-0}" ] && complain "exit status $status, not ${expected:-0}"
   ran=$((ran + 1))
   if [ -n "$wrong" ]; then
@@ -55,6 +62,11 @@ for file in "$@"; do
     case $line in
       '' | '#'*) ;;
       'test: '*) finish; begin "$value" ;;
+      *) [ -z "$skip" ] || continue ;;
+    esac
+    case $line in
+      '' | '#'* | 'test: '*) ;;
+      'needs: '*) (cd "$work/home" && eval "$value") >"$work/setup" 2>&1 || skip="not the case here: $value" ;;
       'setup: '*) (cd "$work/home" && eval "$value") >"$work/setup" 2>&1 || complain "setup failed: $value: $(tail -n 2 "$work/setup")" ;;
       'run: '*) (cd "$work/home" && eval "$value") >"$OUT" 2>"$ERR" </dev/null; status=$? ;;
       'exit: '*) expected=$value ;;
@@ -73,5 +85,5 @@ for file in "$@"; do
   done <"$file"
   finish
 done
-echo "$ran tests, $failed failed"
+echo "$ran tests, $failed failed, $skipped skipped"
 [ "$ran" -gt 0 ] && [ "$failed" -eq 0 ]

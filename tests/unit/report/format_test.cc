@@ -15,6 +15,7 @@ TEST(Format, scales_units_and_keeps_three_digits) {
   EXPECT_EQ(quantity(3.214, "x"), "3.21 x");
   EXPECT_EQ(quantity(1'234'567, "events"), "1,234,567 events");
   EXPECT_EQ(quantity(0, "events"), "0 events");
+  EXPECT_EQ(quantity(7452374.4, "tokens/s"), "7,452,374 tokens/s");
 }
 
 TEST(Format, never_prints_a_number_that_is_none) {
