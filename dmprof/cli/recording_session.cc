@@ -13,6 +13,7 @@
 #include "dmprof/cli/calibration.h"
 #include "dmprof/cli/diagnosis.h"
 #include "dmprof/cli/evaluation.h"
+#include "dmprof/cli/event_cost.h"
 #include "dmprof/cli/metric_answer.h"
 #include "dmprof/cli/output.h"
 #include "dmprof/cli/terminal.h"
@@ -46,11 +47,12 @@ std::string progress_text(const capture::Progress& progress) {
       progress.lost == 0 ? "none lost" : report::thousands(progress.lost) + " lost");
 }
 
-Status store_facts(EventSink& sink, const SessionRequest& request) {
+Status store_facts(EventSink& sink, const SessionRequest& request, const Result<double>& event_cost) {
   capture::Environment environment = capture::machine_environment();
   const std::vector<pid_t> pids(request.pids.begin(), request.pids.end());
   environment.merge(request.command.empty() ? capture::process_environment(pids)
                                             : capture::command_environment(request.command));
+  if (event_cost) environment["recording.event_ns"] = fmt::format("{:.2f}", *event_cost);
   std::string reason;
   const auto calibration = usable_calibration(reason);
   if (!calibration) environment["calibration.missing"] = reason;
@@ -76,6 +78,7 @@ Result<capture::Outcome> record_session(const SessionRequest& request) {
   for (const std::int64_t pid : request.pids) {
     if (auto engine = attach::find_engine(pid); !engine) return tl::unexpected(engine.error());
   }
+  const Result<double> event_cost = measure_event_cost();
   // Signals first: the threads started below must have them blocked.
   auto signals = capture::StopSignals::take();
   if (!signals) return tl::unexpected(signals.error());
@@ -108,7 +111,7 @@ Result<capture::Outcome> record_session(const SessionRequest& request) {
   options.duration = request.duration;
   options.commit_every = request.commit_every;
   options.progress = [&](const capture::Progress& progress) { line.show(progress_text(progress)); };
-  options.facts = [&](EventSink& sink) { return store_facts(sink, request); };
+  options.facts = [&](EventSink& sink) { return store_facts(sink, request, event_cost); };
   auto outcome = capture::record(collector, **writer, *signals, child ? &*child : nullptr, options);
   line.clear();
   for (const std::string& problem : collector.problems()) fmt::print(stderr, "note: {}\n", report::printable(problem));

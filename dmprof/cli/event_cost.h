@@ -1,0 +1,13 @@
+// What one event costs the program that emits it, measured on this machine just before a recording.
+#pragma once
+
+#include "dmprof/base/error.h"
+
+namespace dmprof::cli {
+
+// Nanoseconds per event, median of several rounds over the kinds an engine emits, with a collector attached. Starts a
+// short-lived child that emits while this process collects; call it before any thread is started. environment when no
+// process could be started or attached to.
+Result<double> measure_event_cost();
+
+}  // namespace dmprof::cli
