@@ -52,17 +52,17 @@ bool has_prefix_cache(const Recording& recording) {
 }
 
 MetricValue prefix_hit_rate(const View& view, const Scope& scope) {
-  std::map<std::uint64_t, double> prompt;  // waiting for their first schedule
+  std::map<std::uint64_t, std::uint64_t> prompt;  // waiting for their first schedule
   RatioEstimate estimate;
   for (const RequestEvent& event : view.recording().requests) {
     if (scope.request && event.request != *scope.request) continue;
     if (scope.range && !scope.range->overlaps(event.time, event.time)) continue;
-    if (event.point == RequestPoint::arrive) prompt[event.request] = static_cast<double>(event.tokens);
+    if (event.point == RequestPoint::arrive) prompt[event.request] = event.tokens;
     if (event.point != RequestPoint::schedule) continue;
     const auto found = prompt.find(event.request);
     if (found == prompt.end()) continue;  // scheduled again after preemption: recomputation is no hit
     if (found->second > 0)
-      estimate.add(static_cast<double>(event.cached_tokens), found->second, static_cast<std::uint64_t>(found->second));
+      estimate.add(static_cast<double>(event.cached_tokens), static_cast<double>(found->second), found->second);
     prompt.erase(found);
   }
   if (view.recording().requests.empty()) return unavailable(reasons::no_requests());

@@ -71,7 +71,7 @@ MetricValue overhead(const View& view, const Scope&) {
   }
   if (events == 0 || end <= begin) return unavailable("the events of the engine's tracks are not counted");
   MetricValue value = scalar(events * *each / (static_cast<double>(end - begin) * static_cast<double>(engine.size())),
-                             static_cast<std::uint64_t>(events));
+                             recording.recorded.value_or(0));
   value.window = "first to last step, tracks that ran steps";
   value.beside = {{"one event", "ns", *each}};
   return value;

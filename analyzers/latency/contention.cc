@@ -12,7 +12,8 @@
 namespace dmprof {
 namespace {
 
-constexpr std::size_t fewest_gaps = 20;  // below it a P99 is the maximum of a handful
+constexpr std::uint32_t most_engines = 4096;  // of a card; more is a damaged figure
+constexpr std::size_t fewest_gaps = 20;       // below it a P99 is the maximum of a handful
 
 const latency::Lives& lives(const View& view) {
   return view.shared<latency::Lives>([&] { return latency::lives_of(view.recording()); });
@@ -101,9 +102,9 @@ MetricValue inflation(const View& view, const Scope&) {
 std::uint32_t engines(const Recording& recording) {
   std::uint32_t units = 0;
   for (const auto& [id, capacity] : recording.capacities) {
-    if (capacity.kind == "speculation_engine") units += std::max(1u, capacity.units);
+    if (capacity.kind == "speculation_engine") units += std::clamp(capacity.units, 1u, most_engines);
   }
-  return units;
+  return std::min(units, most_engines);
 }
 
 constexpr const char* no_engines =
