@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <vector>
@@ -20,20 +19,7 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 constexpr uint64_t piece_bytes = 1 << 20;
-
-// Four streams of whole cache lines; the result depends on every one, so that no read is dropped.
-uint64_t read_piece(const std::byte* from) {
-  constexpr uint64_t stream = piece_bytes / 4, line = 64;
-  uint64_t sums[8] = {};
-  for (uint64_t at = 0; at < stream; at += line) {
-    for (uint64_t s = 0; s < 4; ++s) {
-      uint64_t words[8];
-      std::memcpy(words, from + s * stream + at, line);
-      for (int i = 0; i < 8; ++i) sums[i] ^= words[i];
-    }
-  }
-  return sums[0] ^ sums[1] ^ sums[2] ^ sums[3] ^ sums[4] ^ sums[5] ^ sums[6] ^ sums[7];
-}
+constexpr uint32_t read_width = 1024;  // floats a row
 
 }  // namespace
 
@@ -52,11 +38,16 @@ dmprof::Result<ReadBandwidth> ReadBandwidth::prepare() {
   return out;
 }
 
+// The F32 product of one token is the fastest reader here: eight streams, one multiply-add for 32 bytes.
 double ReadBandwidth::bytes_per_second(ThreadPool& pool) const {
-  std::atomic<uint64_t> total{0};
+  constexpr uint32_t rows = piece_bytes / (read_width * sizeof(float));
+  const std::vector<float> ones(read_width, 1.0F);
+  const Activations x{ones.data(), nullptr, nullptr, 1, read_width};
+  std::vector<std::vector<float>> out(pool.threads(), std::vector<float>(rows));
   const auto begin = Clock::now();
-  pool.run(static_cast<uint32_t>(buffer_.size() / piece_bytes), [&](uint32_t piece, unsigned) {
-    total.fetch_xor(read_piece(buffer_.data() + uint64_t{piece} * piece_bytes), std::memory_order_relaxed);
+  pool.run(static_cast<uint32_t>(buffer_.size() / piece_bytes), [&](uint32_t piece, unsigned thread) {
+    best_kernels().matmul_f32(buffer_.data() + uint64_t{piece} * piece_bytes, read_width * sizeof(float), rows, x,
+                              out[thread].data(), rows);
   });
   return static_cast<double>(buffer_.size()) / seconds_since(begin);
 }

@@ -11,7 +11,7 @@ namespace dmengine {
 
 uint64_t last_level_cache_bytes();  // 0 when the system does not say
 
-// Reads a buffer four times the last-level cache (at least 256 MiB) with all threads of the pool, several streams each.
+// Reads a buffer four times the last-level cache (at least 256 MiB) with all threads of the pool, eight streams each.
 class ReadBandwidth {
  public:
   static dmprof::Result<ReadBandwidth> prepare();

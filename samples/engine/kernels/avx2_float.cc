@@ -28,18 +28,23 @@ struct F16 {
   }
 };
 
-// Rows x Columns dot products at once, one accumulator each: enough of them are in flight to hide the latency.
+// Rows x Columns dot products at once, one accumulator each: enough of them are in flight to hide the latency. The rows
+// are row_distance bytes apart, their results out_distance. Every loop over the accumulators is unrolled: one that is
+// not would make the compiler keep them in memory.
 template <class Type, int Rows, int Columns>
-inline void tile(const std::byte* weights, size_t row_bytes, const float* x, uint32_t width, float* out,
-                 size_t out_stride) {
+inline void tile(const std::byte* weights, size_t row_distance, const float* x, uint32_t width, float* out,
+                 size_t out_distance, size_t out_stride) {
   __m256 sum[Rows][Columns];
+#pragma GCC unroll 8
   for (int r = 0; r < Rows; ++r) {
+#pragma GCC unroll 8
     for (int c = 0; c < Columns; ++c) sum[r][c] = _mm256_setzero_ps();
   }
   const auto step = [&](auto load_weights, auto load_values, uint32_t at) {
     __m256 w[Rows];
 #pragma GCC unroll 8
-    for (int r = 0; r < Rows; ++r) w[r] = load_weights(weights + static_cast<size_t>(r) * row_bytes + Type::bytes * at);
+    for (int r = 0; r < Rows; ++r)
+      w[r] = load_weights(weights + static_cast<size_t>(r) * row_distance + Type::bytes * at);
 #pragma GCC unroll 8
     for (int c = 0; c < Columns; ++c) {
       const __m256 v = load_values(x + static_cast<size_t>(c) * width + at);
@@ -57,21 +62,27 @@ inline void tile(const std::byte* weights, size_t row_bytes, const float* x, uin
     step([rest](const std::byte* from) { return Type::load_first(from, rest); },
          [rest](const float* from) { return _mm256_maskload_ps(from, first_lanes(rest)); }, i);
   }
+#pragma GCC unroll 8
   for (int c = 0; c < Columns; ++c) {
-    for (int r = 0; r < Rows; ++r)
-      out[static_cast<size_t>(c) * out_stride + static_cast<size_t>(r)] = horizontal_sum(sum[r][c]);
+#pragma GCC unroll 8
+    for (int r = 0; r < Rows; ++r) {
+      out[static_cast<size_t>(c) * out_stride + static_cast<size_t>(r) * out_distance] = horizontal_sum(sum[r][c]);
+    }
   }
 }
 
+// Each of the streams runs through rows that follow each other in memory, as far as the piece goes: long streams are
+// what the hardware's prefetching is good at.
 template <class Type, int Rows, int Columns>
 void columns(const std::byte* weights, size_t row_bytes, uint32_t rows, const float* x, uint32_t width, float* out,
              size_t out_stride) {
-  uint32_t row = 0;
-  for (; row + Rows <= rows; row += Rows) {
-    tile<Type, Rows, Columns>(weights + row * row_bytes, row_bytes, x, width, out + row, out_stride);
+  const uint32_t length = rows / Rows;
+  for (uint32_t i = 0; i < length; ++i) {
+    tile<Type, Rows, Columns>(weights + i * row_bytes, length * row_bytes, x, width, out + i, length, out_stride);
   }
   if constexpr (Rows > 1) {
-    columns<Type, 1, Columns>(weights + row * row_bytes, row_bytes, rows - row, x, width, out + row, out_stride);
+    const uint32_t done = length * Rows;
+    columns<Type, 1, Columns>(weights + done * row_bytes, row_bytes, rows - done, x, width, out + done, out_stride);
   }
 }
 

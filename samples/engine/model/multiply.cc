@@ -11,7 +11,7 @@ namespace dmengine {
 namespace {
 
 constexpr uint32_t row_tile = 8;
-constexpr uint64_t largest_piece = 48 * 1024;  // small enough that threads end together, large enough to stream
+constexpr uint64_t largest_piece = 96 * 1024;  // small enough that threads end together, large enough to stream
 constexpr uint64_t smallest_piece = 4 * 1024;
 
 void dequantize(TensorType type, const std::byte* row, uint32_t width, float* out) {
@@ -55,8 +55,10 @@ Status ForwardPass::embed(std::span<const PassToken> tokens) {
 
 void ForwardPass::cut(uint32_t block, std::span<const std::byte> bytes, const Product& product, uint64_t piece_bytes) {
   const BlockInfo& info = layout_->blocks[block];
-  const auto fitting = static_cast<uint32_t>(piece_bytes / info.row_bytes);
-  const uint32_t step = std::max(fitting / row_tile * row_tile, row_tile);
+  // Even pieces, of whole row tiles.
+  const uint32_t pieces = static_cast<uint32_t>((info.bytes + piece_bytes - 1) / piece_bytes);
+  const uint32_t even = (info.rows + pieces - 1) / pieces;
+  const uint32_t step = (even + row_tile - 1) / row_tile * row_tile;
   for (uint32_t row = 0; row < info.rows; row += step) {
     Piece piece;
     piece.weights = bytes.data() + size_t{row} * info.row_bytes;
