@@ -82,7 +82,10 @@ Status Annotations::set_environment(const std::string& key, const std::string& v
   return state_->all_or_nothing([&](sqlite3* connection) -> Status {
     auto insert = Statement::prepare(connection, "INSERT OR REPLACE INTO environment VALUES (?1, ?2)");
     if (!insert) return tl::unexpected(insert.error());
-    insert->bind(store::clean_text(key), store::clean_text(value));
+    // Named: what is bound must live until the statement has run.
+    const std::string clean_key = store::clean_text(key);
+    const std::string clean_value = store::clean_text(value);
+    insert->bind(clean_key, clean_value);
     return insert->run();
   });
 }
