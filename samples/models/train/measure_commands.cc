@@ -43,7 +43,8 @@ std::vector<Token> with_boundary(Tokenizer& tokenizer, const std::string& text) 
 }
 
 struct MeasureFlags {
-  std::string corpus, model, draft, output;
+  std::string corpus, model, output;
+  std::vector<std::string> drafts;
   int prompts = 160, tokens = 128, threads = 1, windows = 1 << 20;
   double temperature = 0;
   unsigned seed = 1;
@@ -70,35 +71,34 @@ Status evaluate_model(const MeasureFlags& flags) {
 struct Sequence {
   std::vector<Token> prompt;
   Generated text;
-  AcceptanceTrace trace;
+  std::vector<AcceptanceTrace> traces;  // one a draft
 };
 
-// Generates the target's text and the acceptance of the draft along it.
-void trace_sequence(Sequence& sequence, Decoder& target, Decoder& draft, const MeasureFlags& flags,
-                    std::mt19937_64& random) {
-  sequence.text = generate(target, sequence.prompt, flags.tokens, flags.temperature, random);
+// The acceptance of a draft along the target's text.
+AcceptanceTrace trace_draft(const Sequence& sequence, Decoder& draft, double temperature) {
+  AcceptanceTrace trace;
   draft.reset();
   std::span<const Token> next = sequence.prompt;
   for (std::size_t i = 0; i < sequence.text.tokens.size(); ++i) {
     const std::span<const float> logits = draft.append(next);
     const Token token = sequence.text.tokens[i];
-    if (flags.temperature > 0) {
-      sequence.trace.push_back(
-          std::min(1.0, probability(logits, token, flags.temperature) / sequence.text.probabilities[i]));
+    if (temperature > 0) {
+      trace.push_back(std::min(1.0, probability(logits, token, temperature) / sequence.text.probabilities[i]));
     } else {
-      sequence.trace.push_back(std::max_element(logits.begin(), logits.end()) - logits.begin() == token ? 1.0 : 0.0);
+      trace.push_back(std::max_element(logits.begin(), logits.end()) - logits.begin() == token ? 1.0 : 0.0);
     }
     next = std::span(sequence.text.tokens).subspan(i, 1);
   }
+  return trace;
 }
 
-void report(const std::vector<Sequence>& sequences, std::size_t length) {
+void report(const std::vector<Sequence>& sequences, std::size_t draft, std::size_t length) {
   std::vector<AcceptanceTrace> traces;
   std::vector<double> by_sequence;
   int loops = 0;
   for (const Sequence& sequence : sequences) {
-    traces.push_back(sequence.trace);
-    by_sequence.push_back(speculate({sequence.trace}, 8, length).mean());
+    traces.push_back(sequence.traces[draft]);
+    by_sequence.push_back(speculate({traces.back()}, 8, length).mean());
     loops += ends_in_loop(sequence.text.tokens, length) ? 1 : 0;
   }
   std::sort(by_sequence.begin(), by_sequence.end());
@@ -119,10 +119,14 @@ Status measure_acceptance(const MeasureFlags& flags) {
   if (!corpus) return tl::unexpected(corpus.error());
   auto target = read_gguf(flags.model);
   if (!target) return tl::unexpected(target.error());
-  auto draft = read_gguf(flags.draft);
-  if (!draft) return tl::unexpected(draft.error());
-  if (target->merges != draft->merges)
-    return fail(ErrorKind::usage, "target and draft have different tokenizers: give a pair trained together");
+  std::vector<Model> drafts;
+  for (const std::string& path : flags.drafts) {
+    auto draft = read_gguf(path);
+    if (!draft) return tl::unexpected(draft.error());
+    if (target->merges != draft->merges)
+      return fail(ErrorKind::usage, path + " has another tokenizer than the target: give a pair trained together");
+    drafts.push_back(std::move(*draft));
+  }
   if (flags.prompts < 1 || flags.tokens < 1 || flags.threads < 1)
     return fail(ErrorKind::usage, "--prompts, --tokens and --threads must be positive");
   Tokenizer tokenizer(target->merges);
@@ -135,17 +139,23 @@ Status measure_acceptance(const MeasureFlags& flags) {
     pool.emplace_back([&, t] {
       const int positions = 4 * prompt_tokens + flags.tokens;
       Decoder from_target(*target, positions);
-      Decoder from_draft(*draft, positions);
+      std::vector<Decoder> from_drafts;
+      for (const Model& draft : drafts) from_drafts.emplace_back(draft, positions);
       for (std::size_t i = static_cast<std::size_t>(t); i < sequences.size();
            i += static_cast<std::size_t>(flags.threads)) {
         std::mt19937_64 random(flags.seed * 1000003ull + i);
-        trace_sequence(sequences[i], from_target, from_draft, flags, random);
+        Sequence& sequence = sequences[i];
+        sequence.text = generate(from_target, sequence.prompt, flags.tokens, flags.temperature, random);
+        for (Decoder& draft : from_drafts) sequence.traces.push_back(trace_draft(sequence, draft, flags.temperature));
       }
     });
   }
   for (std::thread& thread : pool) thread.join();
-  if (flags.tokens > 40) report(sequences, 40);
-  report(sequences, static_cast<std::size_t>(flags.tokens));
+  for (std::size_t d = 0; d < drafts.size(); ++d) {
+    fmt::print("{}\n", flags.drafts[d]);
+    if (flags.tokens > 40) report(sequences, d, 40);
+    report(sequences, d, static_cast<std::size_t>(flags.tokens));
+  }
   return {};
 }
 
@@ -189,7 +199,7 @@ void add_eval_command(CLI::App& app, Status& status) {
 void add_acceptance_command(CLI::App& app, Status& status) {
   auto* command = app.add_subcommand("acceptance", "How often the target accepts the draft's proposals, by position");
   auto flags = add_flags(*command);
-  command->add_option("--draft", flags->draft, "The draft's GGUF")->required();
+  command->add_option("--draft", flags->drafts, "GGUF of a draft; may be given several times")->required();
   command->add_option("--prompts", flags->prompts, "Held-out prompts of 64 tokens")->capture_default_str();
   command->add_option("--tokens", flags->tokens, "Tokens generated for each")->capture_default_str();
   command->add_option("--temperature", flags->temperature, "0 is greedy")->capture_default_str();
