@@ -5,7 +5,9 @@ source_dir=${DMPROF_SOURCE_DIR:-$(cd "$(dirname "$0")/../.." && pwd)}
 work=$(mktemp -d)
 started=""
 cleanup() {
-  for pid in $started; do kill -KILL "$pid" 2>/dev/null; done
+  for pid in $(jobs -rp); do kill -KILL "$pid" 2>/dev/null; done
+  # A number may have gone to another process meanwhile.
+  for pid in $started; do grep -qs '^dm-minimal$' "/proc/$pid/comm" && kill -KILL "$pid"; done
   rm -rf "$work"
 }
 trap cleanup EXIT

@@ -8,24 +8,29 @@ engine=$!
 started="$engine"
 for _ in $(seq 500); do dmprof doctor --json 2>/dev/null | grep -q "\"pid\": $engine" && break; sleep 0.02; done
 
-for delay in 0.3 0.55 0.8; do
-  dmprof attach --pid "$engine" -o "cut-$delay.dmprof" 2>attach.err &
+count_in() { dmprof query "$1" 'SELECT count(*) FROM slice' --csv 2>query.err | tail -n 1 | tr -d '\r'; }
+
+for moment in at-once early after-a-commit; do
+  dmprof attach --pid "$engine" -o "$moment.dmprof" 2>attach.err &
   recorder=$!
   started="$started $recorder"
-  sleep "$delay"
-  while [ ! -s "cut-$delay.dmprof" ]; do sleep 0.02; done
+  while [ ! -s "$moment.dmprof" ]; do sleep 0.01; done
+  [ $moment = early ] && sleep 0.1
+  if [ $moment = after-a-commit ]; then
+    until seen=$(count_in $moment.dmprof) && [ "${seen:-0}" -gt 0 ] 2>/dev/null; do
+      kill -0 "$recorder" 2>/dev/null || die "the recorder ended by itself"
+      sleep 0.05
+    done
+  fi
   kill -KILL "$recorder"
   wait "$recorder" 2>/dev/null
   kill -0 "$engine" || die "the engine died with its recorder"
-  # Killed before the first commit there may be no schema yet: then a clear refusal is right, otherwise it must open.
-  if dmprof query "cut-$delay.dmprof" 'SELECT count(*) FROM slice' >count.txt 2>query.err; then
-    dmprof query "cut-$delay.dmprof" 'SELECT count(*) FROM process' >count.txt 2>query.err || die "the tables do not open"
-  else
-    [ "$(wc -l <query.err)" = 1 ] || die "an unreadable recording is not refused in one line"
-  fi
+  # Before the first commit there may be no table yet: then a clear refusal is right, otherwise it opens.
+  count_in "$moment.dmprof" >count.txt || [ "$(wc -l <query.err)" = 1 ] || die "an unreadable recording is not refused in one line"
 done
+kept=$(count_in after-a-commit.dmprof)
+[ "${kept:-0}" -ge "$seen" ] || die "$seen events had been committed, $kept are left"
+dmprof diagnose after-a-commit.dmprof >diagnosis.txt 2>diagnosis.err || [ $? = 3 ] || die "a recording that was cut short cannot be diagnosed"
 dmprof attach --pid "$engine" --duration 0.5 -o whole.dmprof 2>again.err || die "the engine could not be recorded again"
 [ "$(value whole.dmprof 'SELECT count(*) FROM slice')" -gt 0 ] || die "the second recording is empty"
 balanced whole.dmprof
-dmprof query "cut-0.8.dmprof" 'SELECT count(*) FROM slice' >count.txt 2>query.err || die "a recording killed after 0.8 s does not open"
-[ "$(tail -n 1 count.txt | tr -d ' \r')" -gt 0 ] || die "a recording killed after 0.8 s holds nothing"
