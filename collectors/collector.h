@@ -15,9 +15,9 @@
 namespace dmprof {
 
 struct PollResult {
-  std::uint64_t events = 0;             // handed to the sink by this call
-  bool finished = false;                // nothing more will come: every target has ended
-  std::chrono::microseconds rest{1000}; // how long the source can be left alone
+  std::uint64_t events = 0;              // handed to the sink by this call
+  bool finished = false;                 // nothing more will come: every target has ended
+  std::chrono::microseconds rest{1000};  // how long the source can be left alone
 };
 
 class Collector {

@@ -13,7 +13,7 @@ namespace dmprof::attach {
 namespace {
 
 constexpr TimeNs sync_interval = 1'000'000'000;
-constexpr TimeNs session_scan = 1'000'000;    // an engine is waiting for us
+constexpr TimeNs session_scan = 1'000'000;  // an engine is waiting for us
 constexpr TimeNs children_scan = 50'000'000;
 
 TimeNs monotonic_now() {
@@ -26,7 +26,8 @@ TimeNs monotonic_now() {
 
 std::string make_session() {
   std::random_device random;
-  return std::to_string(::getpid()) + ":" + std::to_string(ring::start_time(::getpid())) + ":" + std::to_string(random());
+  return std::to_string(::getpid()) + ":" + std::to_string(ring::start_time(::getpid())) + ":" +
+         std::to_string(random());
 }
 
 AttachCollector::AttachCollector(AttachOptions options) : options_(std::move(options)), budget_(options_.memory_cap) {}
@@ -85,7 +86,8 @@ Status AttachCollector::discover() {
     if (examined_.count(key) != 0) continue;
     auto page = ring::open_page(name);
     if (!page || !page->alive() || !wanted(page->identity())) continue;
-    const bool running = std::any_of(sessions_.begin(), sessions_.end(), [&](const auto& s) { return s->pid() == name.pid; });
+    const bool running =
+        std::any_of(sessions_.begin(), sessions_.end(), [&](const auto& s) { return s->pid() == name.pid; });
     if (running) {  // its old page goes first, when its session notices that it was replaced
       present.erase(key);
       continue;

@@ -21,10 +21,10 @@ struct AttachOptions {
   std::vector<std::int64_t> pids;  // start() fails when one of them cannot be recorded
   // Every engine with this DMPROF_CONTROL in its environment is recorded from its first event, whenever it starts.
   std::string session;
-  bool follow_children = true;               // also engines whose parent is being recorded
-  std::uint64_t ring_bytes = 4u << 20;       // of one thread; rounded up to a power of two
-  std::uint64_t memory_cap = 256u << 20;     // of all rings together
-  std::uint32_t spare_rings = 4;             // kept ready for threads to come
+  bool follow_children = true;            // also engines whose parent is being recorded
+  std::uint64_t ring_bytes = 4u << 20;    // of one thread; rounded up to a power of two
+  std::uint64_t memory_cap = 256u << 20;  // of all rings together
+  std::uint32_t spare_rings = 4;          // kept ready for threads to come
 };
 
 // A value for AttachOptions::session and for DMPROF_CONTROL in the environment of the command to record. It names this

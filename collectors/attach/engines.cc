@@ -21,9 +21,11 @@ Result<std::vector<EngineInfo>> list_engines() {
       continue;
     }
     const ring::PageIdentity& identity = page->identity();
-    const bool known = std::any_of(engines.begin(), engines.end(), [&](const EngineInfo& e) { return e.pid == identity.pid; });
+    const bool known =
+        std::any_of(engines.begin(), engines.end(), [&](const EngineInfo& e) { return e.pid == identity.pid; });
     if (known) continue;
-    engines.push_back({identity.pid, identity.parent_pid, identity.engine, identity.engine_version, ring::command_of(identity.pid)});
+    engines.push_back(
+        {identity.pid, identity.parent_pid, identity.engine, identity.engine_version, ring::command_of(identity.pid)});
   }
   std::sort(engines.begin(), engines.end(), [](const EngineInfo& a, const EngineInfo& b) { return a.pid < b.pid; });
   return engines;
@@ -43,11 +45,13 @@ Result<ring::ControlPage> find_engine(std::int64_t pid) {
   }
   if (refused) return tl::unexpected(*refused);
   if (*owner != ::geteuid()) {
-    return fail(ErrorKind::environment, process + " belongs to another user (uid " + std::to_string(*owner) +
-                                            "): run dmprof as that user");
+    return fail(ErrorKind::environment,
+                process + " belongs to another user (uid " + std::to_string(*owner) + "): run dmprof as that user");
   }
-  return fail(ErrorKind::environment, process + " (" + ring::command_of(pid) +
-                                          ") has no dmprof SDK, or has not called dmprof_init yet: link libdmprof, or record its metrics with --url");
+  return fail(
+      ErrorKind::environment,
+      process + " (" + ring::command_of(pid) +
+          ") has no dmprof SDK, or has not called dmprof_init yet: link libdmprof, or record its metrics with --url");
 }
 
 }  // namespace dmprof::attach

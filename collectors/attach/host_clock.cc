@@ -30,8 +30,8 @@ constexpr TimeNs second = 1'000'000'000;
 
 }  // namespace
 
-// Reads the clock between two readings of the counter, several times, and keeps the narrowest bracket: what was interrupted
-// is wide.
+// Reads the clock between two readings of the counter, several times, and keeps the narrowest bracket: what was
+// interrupted is wide.
 Reading HostClock::read() const {
   Reading best;
   best.uncertainty = second;

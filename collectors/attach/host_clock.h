@@ -26,8 +26,8 @@ class HostClock {
   std::string quality() const;  // "invariant TSC 2.445 GHz", "CLOCK_MONOTONIC"
   // Follows the clock when it is due: often at first, then once a second. Cheap to call at every poll.
   void follow();
-  // A pair for the recording. Event times are in the domain's nanoseconds; the difference to `monotonic` is the error of
-  // the conversion.
+  // A pair for the recording. Event times are in the domain's nanoseconds; the difference to `monotonic` is the error
+  // of the conversion.
   ClockSync pair(std::uint32_t domain) const;
   TimeNs now() const;
 

@@ -9,15 +9,16 @@
 namespace dmprof::attach {
 namespace {
 
-constexpr std::uint64_t chunk_slots = 8192;   // 256 KiB: fits the second-level cache
+constexpr std::uint64_t chunk_slots = 8192;  // 256 KiB: fits the second-level cache
 constexpr std::size_t batch_events = 4096;
 constexpr TimeNs check_interval = 10'000'000;
 constexpr TimeNs tell_interval = 1'000'000'000;
 
 }  // namespace
 
-Result<std::unique_ptr<Session>> Session::open(ring::ControlPage page, const SessionOptions& options, ring::MemoryBudget& budget,
-                                               HostClock& clock, std::uint32_t host_domain, EventSink& sink) {
+Result<std::unique_ptr<Session>> Session::open(ring::ControlPage page, const SessionOptions& options,
+                                               ring::MemoryBudget& budget, HostClock& clock, std::uint32_t host_domain,
+                                               EventSink& sink) {
   DMPROF_TRY(page.lock());
   std::unique_ptr<Session> session(new Session(std::move(page), clock, sink));
   session->options_ = options;
@@ -25,10 +26,12 @@ Result<std::unique_ptr<Session>> Session::open(ring::ControlPage page, const Ses
   if (!counts) return tl::unexpected(counts.error());
   session->untracked_ = session->untracked_before_ = counts->untracked;
   DMPROF_TRY(session->page_.tracks(counts->tracks, session->entries_));
-  const auto threads = std::count_if(session->entries_.begin(), session->entries_.end(),
-                                     [](const dmprof_track_entry& e) { return e.state == DMPROF_TRACK_LIVE && e.thread_id != 0; });
+  const auto threads =
+      std::count_if(session->entries_.begin(), session->entries_.end(),
+                    [](const dmprof_track_entry& e) { return e.state == DMPROF_TRACK_LIVE && e.thread_id != 0; });
   const std::uint32_t generation = session->page_.next_generation();
-  auto arena = ring::Arena::make(options.ring_slots, static_cast<std::uint32_t>(threads) + options.spare_rings, generation, budget);
+  auto arena = ring::Arena::make(options.ring_slots, static_cast<std::uint32_t>(threads) + options.spare_rings,
+                                 generation, budget);
   if (!arena) return tl::unexpected(arena.error());
   session->arena_ = std::move(*arena);
   DMPROF_TRY(session->introduce(host_domain));

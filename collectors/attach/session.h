@@ -24,9 +24,11 @@ struct SessionOptions {
 
 class Session {
  public:
-  // Locks the engine, tells the sink about it, makes the rings and announces them. Everything passed in must outlive it.
-  static Result<std::unique_ptr<Session>> open(ring::ControlPage page, const SessionOptions& options, ring::MemoryBudget& budget,
-                                               HostClock& clock, std::uint32_t host_domain, EventSink& sink);
+  // Locks the engine, tells the sink about it, makes the rings and announces them. Everything passed in must outlive
+  // it.
+  static Result<std::unique_ptr<Session>> open(ring::ControlPage page, const SessionOptions& options,
+                                               ring::MemoryBudget& budget, HostClock& clock, std::uint32_t host_domain,
+                                               EventSink& sink);
 
   std::int64_t pid() const { return page_.identity().pid; }
   bool finished() const { return finished_; }
@@ -47,7 +49,8 @@ class Session {
     std::array<std::uint64_t, DMPROF_LOSS_CAUSES> lost{}, lost_told{};
   };
 
-  Session(ring::ControlPage page, HostClock& clock, EventSink& sink) : page_(std::move(page)), clock_(clock), sink_(sink) {}
+  Session(ring::ControlPage page, HostClock& clock, EventSink& sink)
+      : page_(std::move(page)), clock_(clock), sink_(sink) {}
 
   // session_tables.cc: what the engine says about itself.
   Status introduce(std::uint32_t host_domain);

@@ -52,8 +52,8 @@ Status Session::settle(std::uint16_t index, const char* remainder_cause) {
     if (events != 0) DMPROF_TRY(sink_.add_loss({account.track, cause, events}));
   }
   for (const std::uint64_t events : account.lost) accounted += events;
-  // An engine that is killed between writing a slot and counting it has counted one too few; events written after the last
-  // drain are one of the differences the other way.
+  // An engine that is killed between writing a slot and counting it has counted one too few; events written after the
+  // last drain are one of the differences the other way.
   account.emitted = std::max(account.emitted, accounted);
   if (account.emitted > accounted) {
     DMPROF_TRY(sink_.add_loss({account.track, remainder_cause, account.emitted - accounted}));

@@ -16,7 +16,8 @@ bool same(const ring::PageKnob& a, const ring::PageKnob& b) {
 
 Status Session::introduce(std::uint32_t host_domain) {
   const ring::PageIdentity& identity = page_.identity();
-  const auto process = sink_.add_process({identity.pid, identity.parent_pid, identity.engine, ring::command_of(identity.pid)});
+  const auto process =
+      sink_.add_process({identity.pid, identity.parent_pid, identity.engine, ring::command_of(identity.pid)});
   if (!process) return tl::unexpected(process.error());
   process_ = *process;
   domains_.assign(1, host_domain);
@@ -36,7 +37,9 @@ Status Session::refresh() {
     const auto clocks = page_.clocks(counts->clocks);
     if (!clocks) return tl::unexpected(clocks.error());
     for (std::size_t i = domains_.size(); i < clocks->size(); ++i) {
-      const ClockKind kind = (*clocks)[i].kind == static_cast<std::uint32_t>(ClockKind::device) ? ClockKind::device : ClockKind::virtual_time;
+      const ClockKind kind = (*clocks)[i].kind == static_cast<std::uint32_t>(ClockKind::device)
+                                 ? ClockKind::device
+                                 : ClockKind::virtual_time;
       const auto domain = sink_.add_clock({(*clocks)[i].name, kind, "as the engine states it"});
       if (!domain) return tl::unexpected(domain.error());
       domains_.push_back(*domain);
@@ -81,8 +84,8 @@ Status Session::refresh_capacities(std::uint32_t count) {
       continue;
     }
     const ring::PageCapacity& c = **entry;
-    const auto tier = sink_.add_capacity({process_, c.name, c.kind, c.rank, c.managed != 0, c.size_bytes, c.datasheet_bandwidth,
-                                          c.measured_bandwidth, c.peak_flops, c.units});
+    const auto tier = sink_.add_capacity({process_, c.name, c.kind, c.rank, c.managed != 0, c.size_bytes,
+                                          c.datasheet_bandwidth, c.measured_bandwidth, c.peak_flops, c.units});
     if (!tier) return tl::unexpected(tier.error());
     decoder_.set_tier(i + 1, *tier);
   }

@@ -17,7 +17,8 @@ double signed_difference(std::uint64_t a, std::uint64_t b) {
 TimeNs bounded(double ns) { return static_cast<TimeNs>(std::clamp(ns, -limit, limit)); }
 
 TimeNs bounded(std::uint64_t ns) {
-  return static_cast<TimeNs>(std::min<std::uint64_t>(ns, static_cast<std::uint64_t>(std::numeric_limits<TimeNs>::max() / 2)));
+  return static_cast<TimeNs>(
+      std::min<std::uint64_t>(ns, static_cast<std::uint64_t>(std::numeric_limits<TimeNs>::max() / 2)));
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Turns raw clock readings of an engine into nanoseconds: the identity for clocks that count nanoseconds, and for the TSC a
-// line that is bent at every sync pair so that it is continuous and never runs backwards while it follows CLOCK_MONOTONIC.
-// Writers and readers must be one thread.
+// Turns raw clock readings of an engine into nanoseconds: the identity for clocks that count nanoseconds, and for the
+// TSC a line that is bent at every sync pair so that it is continuous and never runs backwards while it follows
+// CLOCK_MONOTONIC. Writers and readers must be one thread.
 #pragma once
 
 #include <cstdint>

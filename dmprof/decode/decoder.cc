@@ -55,10 +55,12 @@ bool Decoder::decode_one(Track& track, const dmprof_slot* slot, std::vector<Even
       out.emplace_back(Instant{track.id, track.clock->time(head.time), name(head.name), slot->b});
       break;
     case DMPROF_KIND_COUNTER:
-      out.emplace_back(Counter{track.id, track.clock->time(head.time), name(head.name), std::bit_cast<double>(slot->b)});
+      out.emplace_back(
+          Counter{track.id, track.clock->time(head.time), name(head.name), std::bit_cast<double>(slot->b)});
       break;
     default: {
-      const bool named = head.kind == DMPROF_KIND_SLICE || head.kind == DMPROF_KIND_KERNEL || head.kind == DMPROF_KIND_REQUEST;
+      const bool named =
+          head.kind == DMPROF_KIND_SLICE || head.kind == DMPROF_KIND_KERNEL || head.kind == DMPROF_KIND_REQUEST;
       const Context context{track.id, *track.clock, named ? name(head.name) : 0, std::span<const TierId>(tiers_)};
       const Verdict verdict = decode_domain_event(context, slot, out);
       if (verdict == Verdict::contradictory) ++track.counts.contradictory;

@@ -1,6 +1,6 @@
-// Slots to events: one decoder an engine. Converts times, translates names and tiers, and checks everything: slots come from
-// a process that is not trusted. What cannot become an event is counted, so that for every track
-// events emitted = events decoded + losses. One thread at a time.
+// Slots to events: one decoder an engine. Converts times, translates names and tiers, and checks everything: slots come
+// from a process that is not trusted. What cannot become an event is counted, so that for every track events emitted =
+// events decoded + losses. One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,9 @@ namespace dmprof::decode {
 
 struct TrackCounts {
   std::uint64_t decoded = 0;
-  std::uint64_t malformed = 0;     // unknown kind, bad code, cut short
-  std::uint64_t contradictory = 0; // fields that exclude each other: more accepted than verified, more useful bytes than bytes
+  std::uint64_t malformed = 0;  // unknown kind, bad code, cut short
+  std::uint64_t contradictory =
+      0;  // fields that exclude each other: more accepted than verified, more useful bytes than bytes
 };
 
 class Decoder {
@@ -40,8 +41,8 @@ class Decoder {
   // Events of entries that nobody had bound.
   std::uint64_t strays() const { return strays_; }
 
-  // Appends the events of `slots` to `out` and returns how many slots are done with. Slots at the end that begin an event
-  // whose rest is not there yet are left for the next call, unless `last` says that nothing follows.
+  // Appends the events of `slots` to `out` and returns how many slots are done with. Slots at the end that begin an
+  // event whose rest is not there yet are left for the next call, unless `last` says that nothing follows.
   std::size_t decode(std::span<const dmprof_slot> slots, bool last, std::vector<Event>& out);
 
  private:

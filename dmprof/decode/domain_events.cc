@@ -25,7 +25,8 @@ Verdict decode(const Context& context, const dmprof_wire_slice& wire, std::vecto
 Verdict decode(const Context& context, const dmprof_wire_request& wire, std::vector<Event>& out) {
   if (wire.head.code > static_cast<std::uint8_t>(RequestPoint::fail)) return Verdict::malformed;
   out.emplace_back(RequestEvent{context.track, context.clock.time(wire.head.time), wire.request,
-                                static_cast<RequestPoint>(wire.head.code), wire.tokens, wire.cached_tokens, context.name});
+                                static_cast<RequestPoint>(wire.head.code), wire.tokens, wire.cached_tokens,
+                                context.name});
   return Verdict::good;
 }
 
@@ -59,7 +60,8 @@ Verdict decode(const Context& context, const dmprof_wire_step& wire, std::vector
 
 Verdict decode(const Context& context, const dmprof_wire_speculation& wire, std::vector<Event>& out) {
   const ClockMap& clock = context.clock;
-  if (wire.head.code > static_cast<std::uint8_t>(DraftType::tree) || wire.cut > static_cast<std::uint32_t>(StepCut::baseline)) {
+  if (wire.head.code > static_cast<std::uint8_t>(DraftType::tree) ||
+      wire.cut > static_cast<std::uint32_t>(StepCut::baseline)) {
     return Verdict::malformed;
   }
   if (wire.verified > wire.drafted || wire.accepted > wire.verified) return Verdict::contradictory;
@@ -88,7 +90,8 @@ Verdict decode(const Context& context, const dmprof_wire_speculation& wire, std:
 Verdict decode(const Context& context, const dmprof_wire_block_access& wire, std::vector<Event>& out) {
   if (wire.head.code > static_cast<std::uint8_t>(AccessOutcome::miss) ||
       wire.origin > static_cast<std::uint8_t>(BlockOrigin::demand) ||
-      wire.prediction > static_cast<std::uint8_t>(Prediction::wrong) || wire.phase > static_cast<std::uint8_t>(Phase::decode)) {
+      wire.prediction > static_cast<std::uint8_t>(Prediction::wrong) ||
+      wire.phase > static_cast<std::uint8_t>(Phase::decode)) {
     return Verdict::malformed;
   }
   BlockAccess access;
@@ -109,23 +112,24 @@ Verdict decode(const Context& context, const dmprof_wire_block_access& wire, std
 
 Verdict decode(const Context& context, const dmprof_wire_prefetch& wire, std::vector<Event>& out) {
   if (wire.head.code > static_cast<std::uint8_t>(PrefetchPoint::cancelled)) return Verdict::malformed;
-  out.emplace_back(Prefetch{context.track, context.clock.time(wire.head.time), wire.block, tier(context, wire.head.name),
-                            static_cast<PrefetchPoint>(wire.head.code), wire.bytes, wire.victim, wire.step});
+  out.emplace_back(Prefetch{context.track, context.clock.time(wire.head.time), wire.block,
+                            tier(context, wire.head.name), static_cast<PrefetchPoint>(wire.head.code), wire.bytes,
+                            wire.victim, wire.step});
   return Verdict::good;
 }
 
 Verdict decode(const Context& context, const dmprof_wire_transfer& wire, std::vector<Event>& out) {
   if (wire.useful_bytes > wire.bytes) return Verdict::contradictory;
   out.emplace_back(Transfer{context.track, context.clock.time(wire.head.time), context.clock.length(wire.duration),
-                            tier(context, wire.head.name), tier(context, wire.to), wire.bytes, wire.useful_bytes, wire.block,
-                            wire.queue_depth});
+                            tier(context, wire.head.name), tier(context, wire.to), wire.bytes, wire.useful_bytes,
+                            wire.block, wire.queue_depth});
   return Verdict::good;
 }
 
 Verdict decode(const Context& context, const dmprof_wire_kernel& wire, std::vector<Event>& out) {
   if (wire.stall > wire.duration) return Verdict::contradictory;
-  out.emplace_back(Kernel{context.track, context.clock.time(wire.head.time), context.clock.length(wire.duration), context.name,
-                          wire.flops, wire.bytes, context.clock.length(wire.stall), wire.step});
+  out.emplace_back(Kernel{context.track, context.clock.time(wire.head.time), context.clock.length(wire.duration),
+                          context.name, wire.flops, wire.bytes, context.clock.length(wire.stall), wire.step});
   return Verdict::good;
 }
 
@@ -138,15 +142,24 @@ std::size_t slots_of(std::uint8_t kind) {
 
 Verdict decode_domain_event(const Context& context, const dmprof_slot* slot, std::vector<Event>& out) {
   switch (slot->head.kind) {
-    case DMPROF_KIND_SLICE: return decode(context, read<dmprof_wire_slice>(slot), out);
-    case DMPROF_KIND_REQUEST: return decode(context, read<dmprof_wire_request>(slot), out);
-    case DMPROF_KIND_STEP: return decode(context, read<dmprof_wire_step>(slot), out);
-    case DMPROF_KIND_SPECULATION: return decode(context, read<dmprof_wire_speculation>(slot), out);
-    case DMPROF_KIND_BLOCK_ACCESS: return decode(context, read<dmprof_wire_block_access>(slot), out);
-    case DMPROF_KIND_PREFETCH: return decode(context, read<dmprof_wire_prefetch>(slot), out);
-    case DMPROF_KIND_TRANSFER: return decode(context, read<dmprof_wire_transfer>(slot), out);
-    case DMPROF_KIND_KERNEL: return decode(context, read<dmprof_wire_kernel>(slot), out);
-    default: return Verdict::malformed;
+    case DMPROF_KIND_SLICE:
+      return decode(context, read<dmprof_wire_slice>(slot), out);
+    case DMPROF_KIND_REQUEST:
+      return decode(context, read<dmprof_wire_request>(slot), out);
+    case DMPROF_KIND_STEP:
+      return decode(context, read<dmprof_wire_step>(slot), out);
+    case DMPROF_KIND_SPECULATION:
+      return decode(context, read<dmprof_wire_speculation>(slot), out);
+    case DMPROF_KIND_BLOCK_ACCESS:
+      return decode(context, read<dmprof_wire_block_access>(slot), out);
+    case DMPROF_KIND_PREFETCH:
+      return decode(context, read<dmprof_wire_prefetch>(slot), out);
+    case DMPROF_KIND_TRANSFER:
+      return decode(context, read<dmprof_wire_transfer>(slot), out);
+    case DMPROF_KIND_KERNEL:
+      return decode(context, read<dmprof_wire_kernel>(slot), out);
+    default:
+      return Verdict::malformed;
   }
 }
 

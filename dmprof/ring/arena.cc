@@ -46,9 +46,12 @@ Result<std::unique_ptr<Arena>> Arena::make(std::uint64_t ring_slots, std::uint32
   const bool sized = arena->fd_ >= 0 && ::ftruncate(arena->fd_, static_cast<off_t>(arena->bytes_)) == 0 &&
                      ::posix_fallocate(arena->fd_, 0, static_cast<off_t>(arena->first_slot_)) == 0 &&
                      ::fcntl(arena->fd_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
-  if (!sized) return fail(ErrorKind::environment, std::string("cannot make shared memory for the rings: ") + std::strerror(errno));
+  if (!sized)
+    return fail(ErrorKind::environment,
+                std::string("cannot make shared memory for the rings: ") + std::strerror(errno));
   void* memory = ::mmap(nullptr, arena->bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, arena->fd_, 0);
-  if (memory == MAP_FAILED) return fail(ErrorKind::environment, std::string("cannot map the rings: ") + std::strerror(errno));
+  if (memory == MAP_FAILED)
+    return fail(ErrorKind::environment, std::string("cannot map the rings: ") + std::strerror(errno));
   arena->memory_ = static_cast<char*>(memory);
   auto* header = reinterpret_cast<dmprof_arena_header*>(arena->memory_);
   header->magic = DMPROF_ARENA_MAGIC;
@@ -58,7 +61,8 @@ Result<std::unique_ptr<Arena>> Arena::make(std::uint64_t ring_slots, std::uint32
   header->ring_slots = static_cast<std::uint32_t>(arena->slots_);
   arena->grow(std::max<std::uint32_t>(rings, 1));
   if (arena->ready_ == 0) {
-    return fail(ErrorKind::environment, "this machine has no " + mebibytes(ring_bytes) + " of shared memory for a ring: make rings smaller");
+    return fail(ErrorKind::environment,
+                "this machine has no " + mebibytes(ring_bytes) + " of shared memory for a ring: make rings smaller");
   }
   return arena;
 }

@@ -1,6 +1,6 @@
 // The rings of one engine: a memfd that the collector makes, allocates and seals against shrinking, and the engine maps
-// through /proc/PID/fd. Slots are copied out before anybody looks at them, so an engine that scribbles over its ring can
-// produce wrong events but no torn reads. One thread at a time.
+// through /proc/PID/fd. Slots are copied out before anybody looks at them, so an engine that scribbles over its ring
+// can produce wrong events but no torn reads. One thread at a time.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// The private run directories in which engines publish their control pages: $XDG_RUNTIME_DIR/dmprof, /run/user/UID/dmprof and
-// /tmp/dmprof-UID. A directory that is a link, belongs to somebody else, or lets others in is not looked into.
+// The private run directories in which engines publish their control pages: $XDG_RUNTIME_DIR/dmprof,
+// /run/user/UID/dmprof and /tmp/dmprof-UID. A directory that is a link, belongs to somebody else, or lets others in is
+// not looked into.
 #pragma once
 
 #include <cstdint>

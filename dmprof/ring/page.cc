@@ -36,8 +36,8 @@ Result<ControlPage> ControlPage::open(int directory, const std::string& name, co
   page.fd_ = ::openat(directory, name.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
   if (page.fd_ < 0) return fail(ErrorKind::environment, "cannot open the control page " + path + ": " + reason());
   struct stat info {};
-  if (::fstat(page.fd_, &info) != 0 || !S_ISREG(info.st_mode) || info.st_uid != ::geteuid() || (info.st_mode & 077) != 0 ||
-      info.st_nlink > 1) {
+  if (::fstat(page.fd_, &info) != 0 || !S_ISREG(info.st_mode) || info.st_uid != ::geteuid() ||
+      (info.st_mode & 077) != 0 || info.st_nlink > 1) {
     return fail(ErrorKind::environment, "the control page " + path + " is not a private file of this user: remove it");
   }
   page.device_ = info.st_dev;
@@ -48,8 +48,9 @@ Result<ControlPage> ControlPage::open(int directory, const std::string& name, co
     return fail(ErrorKind::bad_input, path + " is not a control page of dmprof: remove it");
   }
   if (header.version != DMPROF_WIRE_VERSION || header.page_bytes != sizeof(dmprof_page)) {
-    return fail(ErrorKind::bad_input, "the engine of " + path + " speaks wire version " + std::to_string(header.version) +
-                                          ", this dmprof " + std::to_string(DMPROF_WIRE_VERSION) + ": rebuild the older of the two");
+    return fail(ErrorKind::bad_input, "the engine of " + path + " speaks wire version " +
+                                          std::to_string(header.version) + ", this dmprof " +
+                                          std::to_string(DMPROF_WIRE_VERSION) + ": rebuild the older of the two");
   }
   PageIdentity& identity = page.identity_;
   identity.pid = header.pid;
@@ -82,7 +83,8 @@ ControlPage::~ControlPage() {
 }
 
 bool ControlPage::alive() const {
-  if (identity_.pid <= 0 || start_time(identity_.pid) != identity_.start_time || identity_.start_time == 0) return false;
+  if (identity_.pid <= 0 || start_time(identity_.pid) != identity_.start_time || identity_.start_time == 0)
+    return false;
   return has_mapped(identity_.pid, std::to_string(identity_.pid) + ".ctl").value_or(true);
 }
 
@@ -153,8 +155,8 @@ Result<std::optional<PageKnob>> ControlPage::knob(std::uint32_t index) const {
   DMPROF_TRY(read(&entry, sizeof entry, offset));
   DMPROF_TRY(read(&after, sizeof after, offset + offsetof(dmprof_knob_entry, sequence)));
   if (entry.sequence % 2 != 0 || entry.sequence != after) return std::optional<PageKnob>();
-  return PageKnob{entry.since,           text_of(entry.name), text_of(entry.value),  text_of(entry.type),
-                  text_of(entry.range),  text_of(entry.how),  text_of(entry.handle), text_of(entry.unit)};
+  return PageKnob{entry.since,          text_of(entry.name), text_of(entry.value),  text_of(entry.type),
+                  text_of(entry.range), text_of(entry.how),  text_of(entry.handle), text_of(entry.unit)};
 }
 
 Result<std::optional<PageCapacity>> ControlPage::capacity(std::uint32_t index) const {
@@ -195,8 +197,9 @@ Status ControlPage::lock() {
   if (::flock(fd_, LOCK_EX | LOCK_NB) == 0) return {};
   std::int64_t holder = 0;
   DMPROF_TRY(read(&holder, sizeof holder, offsetof(dmprof_page_header, collector_pid)));
-  return fail(ErrorKind::environment, "process " + std::to_string(identity_.pid) + " is already being recorded by process " +
-                                          std::to_string(holder) + ": stop that recording first");
+  return fail(ErrorKind::environment, "process " + std::to_string(identity_.pid) +
+                                          " is already being recorded by process " + std::to_string(holder) +
+                                          ": stop that recording first");
 }
 
 std::uint32_t ControlPage::next_generation() const {
@@ -208,7 +211,8 @@ std::uint32_t ControlPage::next_generation() const {
 
 Status ControlPage::announce(std::uint32_t generation, const std::string& arena_path, std::uint64_t arena_bytes) const {
   dmprof_page_header header{};
-  if (arena_path.size() >= sizeof header.arena_path) return fail(ErrorKind::environment, "the arena's path is too long");
+  if (arena_path.size() >= sizeof header.arena_path)
+    return fail(ErrorKind::environment, "the arena's path is too long");
   header.last_generation = generation;
   header.collector_pid = ::getpid();
   header.collector_start_time = start_time(::getpid());

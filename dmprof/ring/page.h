@@ -1,6 +1,6 @@
-// The collector's view of one engine's control page. The page is read with pread and written with pwrite, never mapped: a
-// hostile or damaged engine may truncate or scribble over it at any time and must not take the collector down. Every count,
-// offset and string that comes out of here has been checked. One thread at a time.
+// The collector's view of one engine's control page. The page is read with pread and written with pwrite, never mapped:
+// a hostile or damaged engine may truncate or scribble over it at any time and must not take the collector down. Every
+// count, offset and string that comes out of here has been checked. One thread at a time.
 #pragma once
 
 #include <sys/types.h>
@@ -19,11 +19,11 @@ struct PageIdentity {
   std::int64_t pid = 0;
   std::int64_t parent_pid = 0;
   std::uint64_t start_time = 0;
-  bool tsc = false;       // host clock: TSC ticks, else CLOCK_MONOTONIC nanoseconds
+  bool tsc = false;  // host clock: TSC ticks, else CLOCK_MONOTONIC nanoseconds
   bool lossless = false;
   std::string engine;
   std::string engine_version;
-  std::string session;    // DMPROF_CONTROL of its environment
+  std::string session;  // DMPROF_CONTROL of its environment
 };
 
 struct PageCounts {
@@ -51,7 +51,8 @@ struct PageClock {
 
 class ControlPage {
  public:
-  // Opens `name` inside an already checked directory. bad_input: not a page of this version; environment: cannot be opened.
+  // Opens `name` inside an already checked directory. bad_input: not a page of this version; environment: cannot be
+  // opened.
   static Result<ControlPage> open(int directory, const std::string& name, const std::string& path);
 
   ControlPage(ControlPage&& other) noexcept;

@@ -16,7 +16,8 @@ std::string read_file(const std::string& path, std::size_t limit) {
   if (fd < 0) return text;
   char buffer[4096];
   ssize_t got = 0;
-  while (text.size() < limit && (got = ::read(fd, buffer, sizeof buffer)) > 0) text.append(buffer, static_cast<std::size_t>(got));
+  while (text.size() < limit && (got = ::read(fd, buffer, sizeof buffer)) > 0)
+    text.append(buffer, static_cast<std::size_t>(got));
   ::close(fd);
   return text;
 }
@@ -34,7 +35,8 @@ std::size_t sequence_length(const unsigned char* at, std::size_t left) {
     if ((at[i] & 0xc0) != 0x80) return 0;
   }
   const bool overlong = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xf0 && at[1] < 0x90);
-  const bool outside = (at[0] == 0xed && at[1] > 0x9f) || (at[0] == 0xf4 && at[1] > 0x8f);  // surrogates, above U+10FFFF
+  const bool outside =
+      (at[0] == 0xed && at[1] > 0x9f) || (at[0] == 0xf4 && at[1] > 0x8f);  // surrogates, above U+10FFFF
   return overlong || outside ? 0 : length;
 }
 

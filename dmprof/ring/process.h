@@ -13,8 +13,8 @@ namespace dmprof::ring {
 // 0 when the process is gone, a zombie, or hidden.
 std::uint64_t start_time(std::int64_t pid);
 
-// Whether `pid` has a file of this name mapped, that is, still runs the program that made it. Empty when its maps cannot be
-// read. By name: on overlay file systems maps shows other device numbers than stat.
+// Whether `pid` has a file of this name mapped, that is, still runs the program that made it. Empty when its maps
+// cannot be read. By name: on overlay file systems maps shows other device numbers than stat.
 std::optional<bool> has_mapped(std::int64_t pid, const std::string& file_name);
 
 // Effective user of a process; empty when there is no such process.

@@ -10,19 +10,19 @@
 
 #include <stdint.h>
 
-#define DMPROF_WIRE_MAGIC 0x3145474150504d44ull /* "DMPPAGE1" */
+#define DMPROF_WIRE_MAGIC 0x3145474150504d44ull  /* "DMPPAGE1" */
 #define DMPROF_ARENA_MAGIC 0x31474e4952504d44ull /* "DMPRING1" */
 #define DMPROF_WIRE_VERSION 1u                   /* raised with every change of this file that is not an addition */
 
 enum {
-  DMPROF_MAX_TRACKS = 4096,      /* entries of the track table */
-  DMPROF_MAX_NAMES = 4096,       /* interned strings; id 0 is the empty one */
-  DMPROF_NAME_HEAP = 65536,      /* bytes of all names together */
-  DMPROF_MAX_NAME_LENGTH = 255,  /* longer names are cut */
+  DMPROF_MAX_TRACKS = 4096,     /* entries of the track table */
+  DMPROF_MAX_NAMES = 4096,      /* interned strings; id 0 is the empty one */
+  DMPROF_NAME_HEAP = 65536,     /* bytes of all names together */
+  DMPROF_MAX_NAME_LENGTH = 255, /* longer names are cut */
   DMPROF_MAX_KNOBS = 64,
   DMPROF_MAX_CAPACITIES = 64,
-  DMPROF_MAX_CLOCKS = 16,        /* clock 0 is the host's */
-  DMPROF_MAX_DEPTH = 63,         /* deeper spans, and phases in them, are dropped and counted */
+  DMPROF_MAX_CLOCKS = 16, /* clock 0 is the host's */
+  DMPROF_MAX_DEPTH = 63,  /* deeper spans, and phases in them, are dropped and counted */
   DMPROF_MAX_RINGS = 4096,
 };
 
@@ -30,17 +30,17 @@ enum {
  * A ring is a power of two of 32-byte slots. An event takes one to three consecutive slots; the first begins with the
  * 16 bytes of dmprof_slot_head, the others are payload only. Times are raw readings of the track's clock. */
 enum {
-  DMPROF_KIND_SPAN = 1,         /* a span or phase without argument; time: its start, code: depth, a: step, b: duration */
-  DMPROF_KIND_INSTANT = 4,      /* a: step, b: argument */
-  DMPROF_KIND_COUNTER = 5,      /* a: step, b: the bits of a double */
-  DMPROF_KIND_SLICE = 6,        /* 2 slots: a span with an argument, or one known only afterwards */
-  DMPROF_KIND_REQUEST = 7,      /* 2 slots */
-  DMPROF_KIND_STEP = 8,         /* 3 slots */
-  DMPROF_KIND_SPECULATION = 9,  /* 3 slots */
+  DMPROF_KIND_SPAN = 1,    /* a span or phase without argument; time: its start, code: depth, a: step, b: duration */
+  DMPROF_KIND_INSTANT = 4, /* a: step, b: argument */
+  DMPROF_KIND_COUNTER = 5, /* a: step, b: the bits of a double */
+  DMPROF_KIND_SLICE = 6,   /* 2 slots: a span with an argument, or one known only afterwards */
+  DMPROF_KIND_REQUEST = 7, /* 2 slots */
+  DMPROF_KIND_STEP = 8,    /* 3 slots */
+  DMPROF_KIND_SPECULATION = 9,   /* 3 slots */
   DMPROF_KIND_BLOCK_ACCESS = 10, /* 2 slots */
-  DMPROF_KIND_PREFETCH = 11,    /* 2 slots */
-  DMPROF_KIND_TRANSFER = 12,    /* 2 slots */
-  DMPROF_KIND_KERNEL = 13,      /* 2 slots */
+  DMPROF_KIND_PREFETCH = 11,     /* 2 slots */
+  DMPROF_KIND_TRANSFER = 12,     /* 2 slots */
+  DMPROF_KIND_KERNEL = 13,       /* 2 slots */
 };
 
 typedef struct dmprof_slot_head {
@@ -48,7 +48,7 @@ typedef struct dmprof_slot_head {
   uint32_t name;  /* interned name, or what the kind says */
   uint16_t track; /* index into the track table */
   uint8_t kind;
-  uint8_t code;   /* depth of a span, else what the kind says */
+  uint8_t code; /* depth of a span, else what the kind says */
 } dmprof_slot_head;
 
 typedef struct dmprof_slot {
@@ -119,7 +119,7 @@ typedef struct dmprof_arena_header {
   uint32_t version;
   uint32_t generation;
   uint32_t ring_count;
-  uint32_t ring_slots; /* power of two */
+  uint32_t ring_slots;  /* power of two */
   uint32_t rings_ready; /* collector, release */
   uint32_t offers;      /* collector: raised whenever a ring becomes free */
   uint32_t exhausted;   /* collector: 1 when no further ring will be made */
@@ -129,18 +129,19 @@ typedef struct dmprof_arena_header {
 enum { DMPROF_RING_FREE = 0, DMPROF_RING_USED = 1, DMPROF_RING_ENDED = 2 };
 
 typedef struct dmprof_ring_header {
-  uint64_t head;       /* emitter, release: slots written so far */
+  uint64_t head; /* emitter, release: slots written so far */
   uint64_t unused0[7];
-  uint64_t tail;       /* collector, release: slots read so far */
+  uint64_t tail; /* collector, release: slots read so far */
   uint64_t unused1[7];
-  uint32_t state;      /* FREE -> USED, USED -> ENDED by the emitter; ENDED -> FREE by the collector */
-  uint32_t waiting;    /* emitter in lossless mode sleeps on `wake` */
-  uint32_t wake;       /* collector: futex word, raised after draining a ring that has a waiter */
+  uint32_t state;   /* FREE -> USED, USED -> ENDED by the emitter; ENDED -> FREE by the collector */
+  uint32_t waiting; /* emitter in lossless mode sleeps on `wake` */
+  uint32_t wake;    /* collector: futex word, raised after draining a ring that has a waiter */
   uint32_t unused2[13];
   uint64_t unused3[8];
 } dmprof_ring_header;
 
-/* ---- Control page: made by the emitter ------------------------------------------------------------------------------ */
+/* ---- Control page: made by the emitter ------------------------------------------------------------------------------
+ */
 enum { DMPROF_TRACK_FREE = 0, DMPROF_TRACK_LIVE = 1, DMPROF_TRACK_ENDED = 2 };
 
 /* Why an event did not reach a ring. */
@@ -158,16 +159,16 @@ typedef struct dmprof_track_entry {
   uint32_t incarnation; /* raised whenever the entry is given to a new track */
   uint32_t generation;  /* attachment the counts belong to; 0: none yet */
   uint32_t clock;
-  uint32_t ring;        /* ring index + 1, 0 = none */
-  uint32_t open;        /* spans and phases that have begun and not ended */
-  int64_t thread_id;    /* kernel thread id; 0 for a track that is no thread */
-  char name[56];        /* NUL-terminated unless full */
+  uint32_t ring;     /* ring index + 1, 0 = none */
+  uint32_t open;     /* spans and phases that have begun and not ended */
+  int64_t thread_id; /* kernel thread id; 0 for a track that is no thread */
+  char name[56];     /* NUL-terminated unless full */
 } dmprof_track_entry;
 
 typedef struct dmprof_knob_entry {
   uint32_t sequence; /* odd while it is being written */
   uint32_t unused0;
-  uint64_t since;    /* host clock reading of the last change; 0: never changed */
+  uint64_t since; /* host clock reading of the last change; 0: never changed */
   char name[48], value[128], type[16], range[64], how[16], handle[128], unit[16];
   uint8_t unused1[16];
 } dmprof_knob_entry;
@@ -206,7 +207,7 @@ typedef struct dmprof_page_header {
   uint64_t unused0[26];
   /* Offset 448: counts the emitter raises (release) after the entry is complete. */
   uint32_t name_count, knob_count, capacity_count, clock_count, track_count, unused1;
-  uint64_t untracked; /* events lost because the track table was full */
+  uint64_t untracked;     /* events lost because the track table was full */
   uint32_t table_version; /* raised with every change of a knob or capacity */
   uint32_t unused2[7];
   /* Offset 512: written by the collector. `active` comes last and is cleared first. */

@@ -14,8 +14,8 @@
  * difference of two readings ("ticks"; the collector converts them). On a clock of the emitter (dmprof_clock_register)
  * every time is in nanoseconds and taken as it is. A `time` or `start` of 0 means "now" on the host clock.
  *
- * Threads. Functions that take a track may be called by one thread at a time per ring: the ring of a thread's own track and
- * of every named track that thread created without DMPROF_TRACK_OWN_RING. All other functions are thread-safe.
+ * Threads. Functions that take a track may be called by one thread at a time per ring: the ring of a thread's own track
+ * and of every named track that thread created without DMPROF_TRACK_OWN_RING. All other functions are thread-safe.
  * Sizes are bytes, rates are per second, an id of 0 means "none". Strings are copied, may be NULL (empty), UTF-8.
  * After fork() the child has an identity of its own, published at its first event; its thread track is a new one.
  * A child made by a raw clone() or vfork() must not emit before exec. */
@@ -37,9 +37,10 @@ typedef struct dmprof_options {
   uint32_t flags;      /* DMPROF_LOSSLESS or 0 */
 } dmprof_options;
 
-/* Publishes this process for collectors (see FORMAT.md). NULL: defaults. Returns 0, or an errno value when no control page could be
- * made: every other call still works and does nothing. Calling it again returns 0 and changes nothing. When the environment has
- * DMPROF_CONTROL (set by `dmprof run`) it waits for that recorder, at most DMPROF_WAIT_ATTACH milliseconds (2000). */
+/* Publishes this process for collectors (see FORMAT.md). NULL: defaults. Returns 0, or an errno value when no control
+ * page could be made: every other call still works and does nothing. Calling it again returns 0 and changes nothing.
+ * When the environment has DMPROF_CONTROL (set by `dmprof run`) it waits for that recorder, at most DMPROF_WAIT_ATTACH
+ * milliseconds (2000). */
 int dmprof_init(const dmprof_options* options);
 
 /* Withdraws the control page. Optional: runs at exit too. Later events are ignored; dmprof_init may be called again. */
@@ -49,11 +50,15 @@ void dmprof_shutdown(void);
 static inline int dmprof_enabled(void);
 
 /* ---- Names, clocks, tracks --------------------------------------------------------------------------------------- */
-/* Interns a string (at most 255 bytes are kept); the same text gives the same id. Call it once per name and keep the id.
- * Returns 0 for an empty string, or when 4095 names or 64 KiB are used up. */
+/* Interns a string (at most 255 bytes are kept); the same text gives the same id. Call it once per name and keep the
+ * id. Returns 0 for an empty string, or when 4095 names or 64 KiB are used up. */
 uint32_t dmprof_name(const char* text);
 
-typedef enum dmprof_clock_kind { DMPROF_CLOCK_HOST = 0, DMPROF_CLOCK_VIRTUAL = 1, DMPROF_CLOCK_DEVICE = 2 } dmprof_clock_kind;
+typedef enum dmprof_clock_kind {
+  DMPROF_CLOCK_HOST = 0,
+  DMPROF_CLOCK_VIRTUAL = 1,
+  DMPROF_CLOCK_DEVICE = 2
+} dmprof_clock_kind;
 /* A clock of the emitter, in nanoseconds. Returns its id (1..15); 0 when none is left. */
 uint32_t dmprof_clock_register(const char* name, dmprof_clock_kind kind);
 /* Sets the reading that later events on the clock's tracks are stamped with. */
@@ -62,12 +67,13 @@ void dmprof_clock_set(uint32_t clock, uint64_t nanoseconds);
 typedef struct dmprof_track dmprof_track;
 /* The calling thread's track, on the host clock. Never NULL. Ends with the thread. */
 static inline dmprof_track* dmprof_thread_track(void);
-/* Renames the calling thread's track (default: the thread's name); a collector that knows the track already keeps the old one. */
+/* Renames the calling thread's track (default: the thread's name); a collector that knows the track already keeps the
+ * old one. */
 void dmprof_thread_name(const char* name);
 
 enum { DMPROF_TRACK_OWN_RING = 1 }; /* may be used by a thread other than its creator */
-/* A track that is no thread: an engine of a simulated card, a stream, a queue. Never NULL; when the table of 4096 is full its
- * events are counted as lost. */
+/* A track that is no thread: an engine of a simulated card, a stream, a queue. Never NULL; when the table of 4096 is
+ * full its events are counted as lost. */
 dmprof_track* dmprof_track_create(const char* name, uint32_t clock, uint32_t flags);
 void dmprof_track_end(dmprof_track* track);
 
@@ -76,7 +82,8 @@ static inline uint64_t dmprof_now(const dmprof_track* track);
 /* Length of a difference of two dmprof_now() readings of the host clock, in nanoseconds (approximate: about 1e-4). */
 double dmprof_ticks_to_ns(uint64_t ticks);
 
-/* ---- High-rate events (inline) ------------------------------------------------------------------------------------ */
+/* ---- High-rate events (inline) ------------------------------------------------------------------------------------
+ */
 /* Decode step that later spans, phases and instants of the track belong to; 0 = none. */
 static inline void dmprof_set_step(dmprof_track* track, uint64_t step);
 /* Spans nest, 63 deep, and are recorded when they end. An end without its begin is ignored; what is still open when the
@@ -97,7 +104,14 @@ typedef struct dmprof_slice_event { /* a span known only afterwards */
   uint64_t step, argument;
 } dmprof_slice_event;
 
-enum { DMPROF_ARRIVE = 0, DMPROF_SCHEDULE = 1, DMPROF_FIRST_TOKEN = 2, DMPROF_PREEMPT = 3, DMPROF_REQUEST_END = 4, DMPROF_REQUEST_FAIL = 5 };
+enum {
+  DMPROF_ARRIVE = 0,
+  DMPROF_SCHEDULE = 1,
+  DMPROF_FIRST_TOKEN = 2,
+  DMPROF_PREEMPT = 3,
+  DMPROF_REQUEST_END = 4,
+  DMPROF_REQUEST_FAIL = 5
+};
 typedef struct dmprof_request_event {
   uint64_t time;
   uint64_t request;       /* unique within the process */
@@ -110,55 +124,66 @@ typedef struct dmprof_request_event {
 enum { DMPROF_PHASE_NONE = 0, DMPROF_PREFILL = 1, DMPROF_DECODE = 2 };
 typedef struct dmprof_step_event { /* one forward step of the target over the whole batch */
   uint64_t start, duration;
-  uint64_t step;           /* unique within the process, from 1 */
-  uint8_t phase;           /* a mixed batch is DMPROF_PREFILL */
-  uint32_t batch;          /* sequences in the batch */
-  uint32_t waiting;        /* requests that wait for admission at the start */
-  uint32_t target_tokens;  /* tokens the target computed (N+1 per verified sequence) */
-  uint64_t draft_time;     /* candidate generation; the stages are disjoint and lie inside the step */
-  uint64_t verify_time;    /* target forward pass, stalls included */
-  uint64_t accept_time;    /* acceptance, sampling */
+  uint64_t step;            /* unique within the process, from 1 */
+  uint8_t phase;            /* a mixed batch is DMPROF_PREFILL */
+  uint32_t batch;           /* sequences in the batch */
+  uint32_t waiting;         /* requests that wait for admission at the start */
+  uint32_t target_tokens;   /* tokens the target computed (N+1 per verified sequence) */
+  uint64_t draft_time;      /* candidate generation; the stages are disjoint and lie inside the step */
+  uint64_t verify_time;     /* target forward pass, stalls included */
+  uint64_t accept_time;     /* acceptance, sampling */
   uint64_t parameter_bytes; /* read by the target pass */
-  uint64_t kv_bytes;       /* read by the target pass */
-  uint64_t flops;          /* model FLOPs of the target pass */
+  uint64_t kv_bytes;        /* read by the target pass */
+  uint64_t flops;           /* model FLOPs of the target pass */
 } dmprof_step_event;
 
-enum { DMPROF_DRAFT_NONE = 0, DMPROF_DRAFT_MODEL = 1, DMPROF_DRAFT_NGRAM = 2, DMPROF_DRAFT_HEAD = 3, DMPROF_DRAFT_TREE = 4 };
+enum {
+  DMPROF_DRAFT_NONE = 0,
+  DMPROF_DRAFT_MODEL = 1,
+  DMPROF_DRAFT_NGRAM = 2,
+  DMPROF_DRAFT_HEAD = 3,
+  DMPROF_DRAFT_TREE = 4
+};
 enum { DMPROF_CUT_WHOLE = 0, DMPROF_CUT_END_OF_TEXT = 1, DMPROF_CUT_MAX_TOKENS = 2, DMPROF_CUT_BASELINE = 3 };
 typedef struct dmprof_speculation_event { /* what one step did for one request; drafted >= verified >= accepted */
-  uint64_t time;        /* end of the step: the tokens exist now */
+  uint64_t time;                          /* end of the step: the tokens exist now */
   uint64_t step, request;
-  uint32_t position;    /* tokens in the sequence before the step */
-  uint32_t drafted;     /* draft tokens generated, discarded ones included */
-  uint32_t verified;    /* draft tokens the target checked */
-  uint32_t accepted;    /* draft tokens kept */
-  uint32_t emitted;     /* tokens the request received: accepted + 1 unless cut */
-  uint8_t draft_type;   /* DMPROF_DRAFT_... */
-  uint8_t cut;          /* DMPROF_CUT_...; baseline: run without speculation on purpose */
-  uint32_t tree_depth;  /* chains: = drafted */
-  uint32_t tree_nodes;  /* nodes verified; chains: = verified */
-  uint64_t path;        /* accepted path of a tree, 4 bits a level (child index), lowest level first */
+  uint32_t position;   /* tokens in the sequence before the step */
+  uint32_t drafted;    /* draft tokens generated, discarded ones included */
+  uint32_t verified;   /* draft tokens the target checked */
+  uint32_t accepted;   /* draft tokens kept */
+  uint32_t emitted;    /* tokens the request received: accepted + 1 unless cut */
+  uint8_t draft_type;  /* DMPROF_DRAFT_... */
+  uint8_t cut;         /* DMPROF_CUT_...; baseline: run without speculation on purpose */
+  uint32_t tree_depth; /* chains: = drafted */
+  uint32_t tree_nodes; /* nodes verified; chains: = verified */
+  uint64_t path;       /* accepted path of a tree, 4 bits a level (child index), lowest level first */
   uint64_t draft_time, verify_time, accept_time; /* the stage's time while the request was in the batch */
 } dmprof_speculation_event;
 
-enum { DMPROF_HIT = 0, DMPROF_LATE = 1, DMPROF_MISS = 2 };            /* late: a prefetch of it was still in flight */
+enum { DMPROF_HIT = 0, DMPROF_LATE = 1, DMPROF_MISS = 2 };              /* late: a prefetch of it was still in flight */
 enum { DMPROF_RESIDENT = 0, DMPROF_PREFETCHED = 1, DMPROF_DEMAND = 2 }; /* who brought the block */
 enum { DMPROF_PREDICTION_NONE = 0, DMPROF_PREDICTION_RIGHT = 1, DMPROF_PREDICTION_WRONG = 2 };
 typedef struct dmprof_block_access_event { /* a demand access to a block of parameters or KV */
-  uint64_t time;      /* when the consumer asked */
+  uint64_t time;                           /* when the consumer asked */
   uint64_t block;
-  uint32_t tier;      /* id from dmprof_capacity: the managed tier that was asked */
+  uint32_t tier; /* id from dmprof_capacity: the managed tier that was asked */
   uint8_t outcome, origin, prediction, phase;
   uint32_t bytes;
-  uint64_t wait;      /* time the consumer stood still, 0 for a hit */
+  uint64_t wait; /* time the consumer stood still, 0 for a hit */
   uint64_t step;
 } dmprof_block_access_event;
 
-enum { DMPROF_PREFETCH_ISSUED = 0, DMPROF_PREFETCH_COMPLETED = 1, DMPROF_PREFETCH_EVICTED_UNUSED = 2, DMPROF_PREFETCH_CANCELLED = 3 };
+enum {
+  DMPROF_PREFETCH_ISSUED = 0,
+  DMPROF_PREFETCH_COMPLETED = 1,
+  DMPROF_PREFETCH_EVICTED_UNUSED = 2,
+  DMPROF_PREFETCH_CANCELLED = 3
+};
 typedef struct dmprof_prefetch_event {
   uint64_t time;
   uint64_t block;
-  uint32_t tier;   /* destination */
+  uint32_t tier; /* destination */
   uint8_t point;
   uint32_t bytes;
   uint64_t victim; /* block that `completed` evicted, plus 1; 0 = none */
@@ -167,11 +192,11 @@ typedef struct dmprof_prefetch_event {
 
 typedef struct dmprof_transfer_event {
   uint64_t start, duration;
-  uint32_t from, to;     /* tiers */
+  uint32_t from, to; /* tiers */
   uint64_t bytes;
   uint64_t useful_bytes; /* bytes somebody asked for; <= bytes */
   uint64_t block;
-  uint32_t queue_depth;  /* requests in flight on the link at the start, itself included */
+  uint32_t queue_depth; /* requests in flight on the link at the start, itself included */
 } dmprof_transfer_event;
 
 typedef struct dmprof_kernel_event {
@@ -191,9 +216,10 @@ static inline void dmprof_prefetch(dmprof_track* track, const dmprof_prefetch_ev
 static inline void dmprof_transfer(dmprof_track* track, const dmprof_transfer_event* event);
 static inline void dmprof_kernel(dmprof_track* track, const dmprof_kernel_event* event);
 
-/* ---- Knobs and capacities: facts about the engine, told again to every new collector --------------------------------- */
+/* ---- Knobs and capacities: facts about the engine, told again to every new collector
+ * --------------------------------- */
 typedef struct dmprof_knob { /* a setting that `diagnose --verify`, `whatif` and `tune` may turn */
-  const char* name;   /* "lookahead" */
+  const char* name;          /* "lookahead" */
   const char* value;
   const char* type;   /* "integer", "real", "choice", "path" */
   const char* range;  /* "1..16", "0|1|2" */
@@ -207,23 +233,26 @@ uint32_t dmprof_knob_register(const dmprof_knob* knob);
 void dmprof_knob_set(uint32_t knob, const char* value);
 
 typedef struct dmprof_capacity_info { /* unknown figures stay 0 */
-  const char* name;            /* "resident", "dram", "backing", "compute" */
-  const char* kind;            /* "tier", "link", "compute", "speculation_engine" */
-  uint32_t rank;               /* tiers: 0 is the fastest */
-  uint32_t managed;            /* 1: blocks are cached in it by a policy */
+  const char* name;                   /* "resident", "dram", "backing", "compute" */
+  const char* kind;                   /* "tier", "link", "compute", "speculation_engine" */
+  uint32_t rank;                      /* tiers: 0 is the fastest */
+  uint32_t managed;                   /* 1: blocks are cached in it by a policy */
   uint64_t size_bytes;
-  double datasheet_bandwidth;  /* B/s */
-  double measured_bandwidth;   /* B/s, by calibration or by construction */
-  double peak_flops;           /* FLOP/s */
-  uint32_t units;              /* engines, modules, channels */
+  double datasheet_bandwidth; /* B/s */
+  double measured_bandwidth;  /* B/s, by calibration or by construction */
+  double peak_flops;          /* FLOP/s */
+  uint32_t units;             /* engines, modules, channels */
 } dmprof_capacity_info;
-/* Returns the id that events use as tier (from 1). The same name updates the entry and keeps its id; 0 when 64 are used up. */
+/* Returns the id that events use as tier (from 1). The same name updates the entry and keeps its id; 0 when 64 are used
+ * up. */
 uint32_t dmprof_capacity(const dmprof_capacity_info* capacity);
 
-/* ---- Own totals ------------------------------------------------------------------------------------------------------ */
+/* ---- Own totals
+ * ------------------------------------------------------------------------------------------------------ */
 typedef struct dmprof_totals {
-  uint64_t emitted; /* events of the track (or process) since the present or last collector attached, lost ones included */
-  uint64_t lost;    /* of these, the ones that reached no ring */
+  uint64_t
+      emitted;   /* events of the track (or process) since the present or last collector attached, lost ones included */
+  uint64_t lost; /* of these, the ones that reached no ring */
 } dmprof_totals;
 /* Totals of one track, or with NULL of every track that is alive. */
 dmprof_totals dmprof_emitted(const dmprof_track* track);

@@ -4,7 +4,8 @@
 
 #include "dmprof/sdk/state.h"
 
-static void fill_head(const dmprof_track* track, dmprof_slot_head* head, uint64_t time, uint8_t kind, uint8_t code, uint32_t name) {
+static void fill_head(const dmprof_track* track, dmprof_slot_head* head, uint64_t time, uint8_t kind, uint8_t code,
+                      uint32_t name) {
   head->time = time != 0 || track->clock != NULL ? time : dmprof_now(track);
   head->name = name;
   head->track = track->index;
@@ -23,7 +24,8 @@ static void put_slots(dmprof_track* track, const void* event, uint64_t bytes) {
   }
   dmprof_producer_* producer = track->producer;
   for (uint64_t i = 0; i < slots; i++) {
-    memcpy(&producer->slots[(producer->head + i) & producer->mask], (const char*)event + i * sizeof(dmprof_slot), sizeof(dmprof_slot));
+    memcpy(&producer->slots[(producer->head + i) & producer->mask], (const char*)event + i * sizeof(dmprof_slot),
+           sizeof(dmprof_slot));
   }
   producer->head += slots;
   __atomic_store_n(&producer->ring->head, producer->head, __ATOMIC_RELEASE);
@@ -31,19 +33,22 @@ static void put_slots(dmprof_track* track, const void* event, uint64_t bytes) {
 }
 
 void dmprof_end_with_argument_(dmprof_track* track, const dmprof_frame_* frame, uint32_t depth, uint64_t now) {
-  dmprof_wire_slice wire = {.step = frame->step, .argument = frame->argument, .duration = now - frame->start, .depth = depth};
+  dmprof_wire_slice wire = {
+      .step = frame->step, .argument = frame->argument, .duration = now - frame->start, .depth = depth};
   wire.head = (dmprof_slot_head){frame->start, frame->name, track->index, DMPROF_KIND_SLICE, 0};
   put_slots(track, &wire, sizeof wire);
 }
 
 void dmprof_emit_slice_(dmprof_track* track, const dmprof_slice_event* event) {
-  dmprof_wire_slice wire = {.step = event->step, .argument = event->argument, .duration = event->duration, .depth = event->depth};
+  dmprof_wire_slice wire = {
+      .step = event->step, .argument = event->argument, .duration = event->duration, .depth = event->depth};
   fill_head(track, &wire.head, event->start, DMPROF_KIND_SLICE, 0, event->name);
   put_slots(track, &wire, sizeof wire);
 }
 
 void dmprof_emit_request_(dmprof_track* track, const dmprof_request_event* event) {
-  dmprof_wire_request wire = {.request = event->request, .tokens = event->tokens, .cached_tokens = event->cached_tokens};
+  dmprof_wire_request wire = {
+      .request = event->request, .tokens = event->tokens, .cached_tokens = event->cached_tokens};
   fill_head(track, &wire.head, event->time, DMPROF_KIND_REQUEST, event->point, event->request_class);
   put_slots(track, &wire, sizeof wire);
 }
@@ -94,7 +99,8 @@ void dmprof_emit_block_access_(dmprof_track* track, const dmprof_block_access_ev
 }
 
 void dmprof_emit_prefetch_(dmprof_track* track, const dmprof_prefetch_event* event) {
-  dmprof_wire_prefetch wire = {.block = event->block, .victim = event->victim, .step = event->step, .bytes = event->bytes};
+  dmprof_wire_prefetch wire = {
+      .block = event->block, .victim = event->victim, .step = event->step, .bytes = event->bytes};
   fill_head(track, &wire.head, event->time, DMPROF_KIND_PREFETCH, event->point, event->tier);
   put_slots(track, &wire, sizeof wire);
 }
@@ -111,7 +117,11 @@ void dmprof_emit_transfer_(dmprof_track* track, const dmprof_transfer_event* eve
 }
 
 void dmprof_emit_kernel_(dmprof_track* track, const dmprof_kernel_event* event) {
-  dmprof_wire_kernel wire = {.duration = event->duration, .flops = event->flops, .bytes = event->bytes, .stall = event->stall, .step = event->step};
+  dmprof_wire_kernel wire = {.duration = event->duration,
+                             .flops = event->flops,
+                             .bytes = event->bytes,
+                             .stall = event->stall,
+                             .step = event->step};
   fill_head(track, &wire.head, event->start, DMPROF_KIND_KERNEL, 0, event->name);
   put_slots(track, &wire, sizeof wire);
 }

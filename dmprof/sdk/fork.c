@@ -1,5 +1,5 @@
-/* A forked child must not write into its parent's rings or page: before it runs, its copy of both is replaced by memory of
- * its own. Its page is published at its first event only, so that fork + exec stays cheap. */
+/* A forked child must not write into its parent's rings or page: before it runs, its copy of both is replaced by memory
+ * of its own. Its page is published at its first event only, so that fork + exec stays cheap. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdlib.h>
@@ -45,7 +45,8 @@ static void in_child(void) {
     track->generation = track->level = track->depth = 0;
     const int other_thread = track->thread_track && track != dmprof_thread_track_;
     track->untracked = 1;
-    if (!other_thread) dmprof_give_entry_(state, track, track->name, track->clock_id, track->thread_track ? gettid() : 0);
+    if (!other_thread)
+      dmprof_give_entry_(state, track, track->name, track->clock_id, track->thread_track ? gettid() : 0);
   }
 }
 

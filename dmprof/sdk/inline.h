@@ -1,7 +1,7 @@
 /* Hot paths of the SDK. Included by dmprof.h only; names that end in an underscore are private.
  *
- * A span or phase is one slot, written when it ends; until then it waits in a frame of its track. So a full ring loses whole
- * slices, never halves, and a begin costs nothing but its time stamp. */
+ * A span or phase is one slot, written when it ends; until then it waits in a frame of its track. So a full ring loses
+ * whole slices, never halves, and a begin costs nothing but its time stamp. */
 #ifndef DMPROF_SDK_INLINE_H_
 #define DMPROF_SDK_INLINE_H_
 
@@ -54,7 +54,7 @@ struct dmprof_track {
   uint8_t monotonic; /* host clock without an invariant TSC */
   uint8_t untracked; /* the track table was full: events are only counted */
   uint64_t step;
-  const uint64_t* clock; /* reading of an emitter's clock, NULL for the host's */
+  const uint64_t* clock;                      /* reading of an emitter's clock, NULL for the host's */
   dmprof_frame_ frames[DMPROF_MAX_DEPTH + 1]; /* [0]: outside of any span */
   /* Cold. */
   uint8_t thread_track;
@@ -65,9 +65,9 @@ struct dmprof_track {
 
 extern __thread dmprof_track* dmprof_thread_track_;
 dmprof_track* dmprof_thread_track_make_(void);
-int dmprof_attach_(dmprof_track* track); /* 1: the track has a ring of the present attachment */
+int dmprof_attach_(dmprof_track* track);                        /* 1: the track has a ring of the present attachment */
 int dmprof_wait_for_room_(dmprof_track* track, uint64_t slots); /* lossless mode */
-void dmprof_drop_(dmprof_track* track, int cause); /* without a ring the cause becomes NO_RING_MEMORY */
+void dmprof_drop_(dmprof_track* track, int cause);              /* without a ring the cause becomes NO_RING_MEMORY */
 void dmprof_end_with_argument_(dmprof_track* track, const dmprof_frame_* frame, uint32_t depth, uint64_t now);
 uint64_t dmprof_monotonic_(void);
 
@@ -113,7 +113,8 @@ static inline void dmprof_count_(dmprof_track* track) {
 }
 
 /* Writes an event of one slot. The track is attached and its ring has room. */
-static inline void dmprof_put_(dmprof_track* track, uint64_t time, uint8_t kind, uint8_t code, uint32_t name, uint64_t a, uint64_t b) {
+static inline void dmprof_put_(dmprof_track* track, uint64_t time, uint8_t kind, uint8_t code, uint32_t name,
+                               uint64_t a, uint64_t b) {
   dmprof_producer_* producer = track->producer;
   dmprof_slot* slot = &producer->slots[producer->head & producer->mask];
   slot->head.time = time;
@@ -128,7 +129,8 @@ static inline void dmprof_put_(dmprof_track* track, uint64_t time, uint8_t kind,
 }
 
 /* Writes a span of one slot, or counts it as lost. The track is attached. */
-static inline void dmprof_put_span_(dmprof_track* track, uint64_t start, uint64_t now, uint32_t depth, uint32_t name, uint64_t step) {
+static inline void dmprof_put_span_(dmprof_track* track, uint64_t start, uint64_t now, uint32_t depth, uint32_t name,
+                                    uint64_t step) {
   if (DMPROF_LIKELY_(dmprof_has_room_(track, 1))) {
     dmprof_put_(track, start, DMPROF_KIND_SPAN, (uint8_t)depth, name, step, now - start);
   } else {
@@ -234,10 +236,10 @@ static inline void dmprof_phase(dmprof_track* track, uint32_t name) {
   if (DMPROF_UNLIKELY_(open != (name != 0))) dmprof_open_(track, track->depth + (name != 0) - open);
 }
 
-#define DMPROF_TYPED_EVENT_(name)                                                                   \
-  void dmprof_emit_##name##_(dmprof_track* track, const dmprof_##name##_event* event);              \
-  static inline void dmprof_##name(dmprof_track* track, const dmprof_##name##_event* event) {       \
-    if (dmprof_active_(track) != 0) dmprof_emit_##name##_(track, event);                            \
+#define DMPROF_TYPED_EVENT_(name)                                                             \
+  void dmprof_emit_##name##_(dmprof_track* track, const dmprof_##name##_event* event);        \
+  static inline void dmprof_##name(dmprof_track* track, const dmprof_##name##_event* event) { \
+    if (dmprof_active_(track) != 0) dmprof_emit_##name##_(track, event);                      \
   }
 DMPROF_TYPED_EVENT_(slice)
 DMPROF_TYPED_EVENT_(request)

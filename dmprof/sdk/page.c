@@ -1,5 +1,5 @@
-/* The control page: one file per process in the private run directory, mapped over the memory the tables live in, so that
- * every pointer into them stays valid when the page is published, withdrawn, or left behind by fork. */
+/* The control page: one file per process in the private run directory, mapped over the memory the tables live in, so
+ * that every pointer into them stays valid when the page is published, withdrawn, or left behind by fork. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

@@ -23,8 +23,8 @@ static uint64_t slots_offset(uint64_t rings) {
   return (sizeof(dmprof_arena_header) + rings * sizeof(dmprof_ring_header) + 4095) & ~4095ull;
 }
 
-/* A collector of the same user made it, but a damaged one must not end the engine: sizes are checked against the file, and
- * the file must be sealed against shrinking. */
+/* A collector of the same user made it, but a damaged one must not end the engine: sizes are checked against the file,
+ * and the file must be sealed against shrinking. */
 static int arena_is_sound(const dmprof_arena_header* arena, uint64_t bytes) {
   const uint64_t rings = arena->ring_count, slots = arena->ring_slots;
   return arena->magic == DMPROF_ARENA_MAGIC && arena->version == DMPROF_WIRE_VERSION && rings != 0 &&
@@ -93,7 +93,8 @@ void dmprof_release_producer_(dmprof_state* state, dmprof_producer_* producer) {
   producer->mapping = NULL;
 }
 
-/* Gives the producer a ring of the mapping. Returns 0 when none is free; the offers seen before the search tell when to try again. */
+/* Gives the producer a ring of the mapping. Returns 0 when none is free; the offers seen before the search tell when to
+ * try again. */
 static int claim_ring(dmprof_state* state, dmprof_producer_* producer, struct dmprof_mapping_* mapping) {
   if (producer->mapping != mapping) {
     dmprof_release_producer_(state, producer);
@@ -107,7 +108,8 @@ static int claim_ring(dmprof_state* state, dmprof_producer_* producer, struct dm
   for (uint32_t i = 0; i < ready; i++) {
     dmprof_ring_header* ring = &ring_headers(mapping)[i];
     uint32_t expected = DMPROF_RING_FREE;
-    if (!__atomic_compare_exchange_n(&ring->state, &expected, DMPROF_RING_USED, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) continue;
+    if (!__atomic_compare_exchange_n(&ring->state, &expected, DMPROF_RING_USED, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+      continue;
     producer->ring = ring;
     producer->ring_index = i;
     producer->slots = (dmprof_slot*)((char*)arena + slots_offset(arena->ring_count)) + (uint64_t)i * arena->ring_slots;
@@ -135,7 +137,8 @@ static int collector_lives(const dmprof_state* state) {
   return dmprof_process_start_(header->collector_pid) == header->collector_start_time;
 }
 
-/* Lossless mode: sleep a little. Returns 0 when waiting is over: detached, or the collector died and the engine goes on alone. */
+/* Lossless mode: sleep a little. Returns 0 when waiting is over: detached, or the collector died and the engine goes on
+ * alone. */
 static int wait_a_moment(dmprof_state* state, uint32_t generation, uint32_t* futex_word, uint32_t value) {
   uint32_t* active = &state->page->header.active;
   if (__atomic_load_n(active, __ATOMIC_ACQUIRE) != generation) return 0;
@@ -196,7 +199,8 @@ int dmprof_attach_(dmprof_track* track) {
     }
     const struct dmprof_mapping_* mapping = track->producer->mapping;
     if (!(state->flags & DMPROF_LOSSLESS) || mapping == NULL || mapping->generation != active) return 0;
-    if (__atomic_load_n(&mapping->arena->exhausted, __ATOMIC_ACQUIRE) && still_denied(track->producer, active)) return 0;
+    if (__atomic_load_n(&mapping->arena->exhausted, __ATOMIC_ACQUIRE) && still_denied(track->producer, active))
+      return 0;
     if (!wait_a_moment(state, active, NULL, 0)) return 0;
   }
 }
@@ -210,7 +214,7 @@ int dmprof_wait_for_room_(dmprof_track* track, uint64_t slots) {
     if (producer->head - tail > producer->mask + 1) return 0; /* damaged: treat as full */
     producer->end = tail + producer->mask + 1;
     if (producer->end - producer->head >= slots) return 1;
-    if (tail == producer->head) return 0; /* empty, and still too small */
+    if (tail == producer->head) return 0;                                        /* empty, and still too small */
     if (__atomic_exchange_n(&ring->waiting, 1, __ATOMIC_SEQ_CST) == 0) continue; /* look once more, now announced */
     if (!wait_a_moment(dmprof_state_get_(), track->generation, &ring->wake, wake)) return 0;
   }

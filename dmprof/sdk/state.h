@@ -39,7 +39,8 @@ typedef struct dmprof_state {
 /* NULL when even the first page of memory could not be had: then the SDK does nothing. Thread-safe. */
 DMPROF_HIDDEN_ dmprof_state* dmprof_state_get_(void);
 
-/* page.c: under the lock. Returns 0 or errno; waits for the recorder named in the environment (gives the lock up meanwhile). */
+/* page.c: under the lock. Returns 0 or errno; waits for the recorder named in the environment (gives the lock up
+ * meanwhile). */
 DMPROF_HIDDEN_ int dmprof_publish_(dmprof_state* state);
 DMPROF_HIDDEN_ void dmprof_withdraw_(dmprof_state* state);
 /* fork.c: replaces what a forked child inherited. */
@@ -48,12 +49,13 @@ DMPROF_HIDDEN_ void dmprof_register_fork_(void);
 /* process.c */
 /* Start time of a live process (field 22 of /proc/PID/stat); 0 when it is gone, a zombie, or unreadable. */
 DMPROF_HIDDEN_ uint64_t dmprof_process_start_(int64_t pid);
-/* Opens the private run directory, making it when needed: $XDG_RUNTIME_DIR/dmprof, else /tmp/dmprof-UID. Writes its path.
- * Returns a descriptor or -errno; refuses a link, another owner, and any access for others. */
+/* Opens the private run directory, making it when needed: $XDG_RUNTIME_DIR/dmprof, else /tmp/dmprof-UID. Writes its
+ * path. Returns a descriptor or -errno; refuses a link, another owner, and any access for others. */
 DMPROF_HIDDEN_ int dmprof_open_run_directory_(char* path, size_t size);
 
 /* track.c: under the lock. */
-DMPROF_HIDDEN_ int dmprof_give_entry_(dmprof_state* state, dmprof_track* track, const char* name, uint32_t clock, int64_t thread);
+DMPROF_HIDDEN_ int dmprof_give_entry_(dmprof_state* state, dmprof_track* track, const char* name, uint32_t clock,
+                                      int64_t thread);
 /* ring.c: under the lock. */
 DMPROF_HIDDEN_ void dmprof_release_producer_(dmprof_state* state, dmprof_producer_* producer);
 DMPROF_HIDDEN_ void dmprof_forget_mappings_(dmprof_state* state);

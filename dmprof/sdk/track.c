@@ -46,7 +46,8 @@ int dmprof_give_entry_(dmprof_state* state, dmprof_track* track, const char* nam
 }
 
 /* Made with a producer of its own, or sharing `producer`. Takes the lock. */
-static dmprof_track* make_track(dmprof_state* state, const char* name, uint32_t clock, int64_t thread, dmprof_producer_* producer) {
+static dmprof_track* make_track(dmprof_state* state, const char* name, uint32_t clock, int64_t thread,
+                                dmprof_producer_* producer) {
   dmprof_track* track = calloc(1, sizeof *track);
   dmprof_producer_* own = producer == NULL ? calloc(1, sizeof *own) : NULL;
   if (track == NULL || (producer == NULL && own == NULL)) {
@@ -141,7 +142,8 @@ void dmprof_track_end(dmprof_track* track) {
 
 static dmprof_totals totals_of(const dmprof_track_entry* entry) {
   dmprof_totals totals = {__atomic_load_n(&entry->emitted, __ATOMIC_RELAXED), 0};
-  for (int cause = 0; cause < DMPROF_LOSS_CAUSES; cause++) totals.lost += __atomic_load_n(&entry->lost[cause], __ATOMIC_RELAXED);
+  for (int cause = 0; cause < DMPROF_LOSS_CAUSES; cause++)
+    totals.lost += __atomic_load_n(&entry->lost[cause], __ATOMIC_RELAXED);
   return totals;
 }
 

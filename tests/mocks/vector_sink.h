@@ -16,8 +16,8 @@ class VectorSink : public EventSink {
   std::vector<std::string> names{""};
   std::vector<Process> processes;
   std::vector<ClockDomain> clocks;
-  std::vector<Track> tracks;          // id = index + 1
-  std::vector<Capacity> capacities;   // id = index + 1
+  std::vector<Track> tracks;         // id = index + 1
+  std::vector<Capacity> capacities;  // id = index + 1
   std::vector<Knob> knobs;
   std::vector<ClockSync> syncs;
   std::map<std::pair<TrackId, std::string>, std::uint64_t> losses;

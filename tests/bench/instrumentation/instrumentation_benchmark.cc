@@ -1,5 +1,6 @@
-// What an event costs the engine: one pinned thread, a live collector in another process. Every figure is taken in many short
-// rounds with a round of bare rdtsc before each, and printed as a ratio too: absolute figures drift, ratios do not.
+// What an event costs the engine: one pinned thread, a live collector in another process. Every figure is taken in many
+// short rounds with a round of bare rdtsc before each, and printed as a ratio too: absolute figures drift, ratios do
+// not.
 #include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -117,7 +118,8 @@ double median(std::vector<double> values) {
 }
 
 // `stamps`: time stamps the event takes; the ratio is to as many bare ones. `limit`: the target, 0 for none.
-void measure(const char* name, int stamps, double limit, bool limit_is_ns, const Work& work, std::chrono::microseconds rest) {
+void measure(const char* name, int stamps, double limit, bool limit_is_ns, const Work& work,
+             std::chrono::microseconds rest) {
   constexpr int rounds = 400, count = 5000;
   std::vector<double> own, bare, ratios;
   work(count);
@@ -125,11 +127,12 @@ void measure(const char* name, int stamps, double limit, bool limit_is_ns, const
     bare.push_back(nanoseconds(bare_rdtsc, count) * stamps);
     own.push_back(nanoseconds(work, count));
     ratios.push_back(own.back() / bare.back());
-    if (rest.count() != 0) std::this_thread::sleep_for(rest);  // lets the collector keep up: this is not about full rings
+    if (rest.count() != 0)
+      std::this_thread::sleep_for(rest);  // lets the collector keep up: this is not about full rings
   }
   const double figure = limit_is_ns ? median(own) : median(ratios);
-  std::printf("%-28s %8.2f ns  %8.2f ns bare  %6.3f x   target %5.2f %s  %s\n", name, median(own), median(bare), median(ratios), limit,
-              limit_is_ns ? "ns" : "x ", figure <= limit ? "reached" : "missed");
+  std::printf("%-28s %8.2f ns  %8.2f ns bare  %6.3f x   target %5.2f %s  %s\n", name, median(own), median(bare),
+              median(ratios), limit, limit_is_ns ? "ns" : "x ", figure <= limit ? "reached" : "missed");
 }
 
 void measure_all() {
@@ -156,7 +159,8 @@ void measure_all() {
   };
   const auto none = std::chrono::microseconds(0), some = std::chrono::microseconds(300);
   measure("nobody attached: instant", 1, 1.0, true, instants, none);
-  measure("nobody attached: begin, end", 1, 1.0, true, [&](int count) { scopes(count / 2); }, none);
+  measure(
+      "nobody attached: begin, end", 1, 1.0, true, [&](int count) { scopes(count / 2); }, none);
   measure("nobody attached: phase", 1, 1.0, true, phases, none);
   {
     const Recorder recorder(1 << 20);
@@ -201,7 +205,8 @@ void measure_stall() {
     }
   }
   recorder.go_on();
-  std::printf("collector stalled for 50 ms  %.1f M scopes/s, 64 MiB ring: %llu lost\n", static_cast<double>(scopes) / 50e3,
+  std::printf("collector stalled for 50 ms  %.1f M scopes/s, 64 MiB ring: %llu lost\n",
+              static_cast<double>(scopes) / 50e3,
               static_cast<unsigned long long>(dmprof_emitted(track).lost - lost_before));
 }
 
@@ -212,7 +217,8 @@ void measure_decoder() {
   decoder.bind(0, 1, clock);
   std::vector<dmprof_slot> slots;
   for (std::uint64_t i = 0; i < 1024; ++i) {  // a step: a span, three phases, an instant, a block access
-    for (const int kind : {DMPROF_KIND_SPAN, DMPROF_KIND_SPAN, DMPROF_KIND_SPAN, DMPROF_KIND_INSTANT, DMPROF_KIND_BLOCK_ACCESS, DMPROF_KIND_SPAN}) {
+    for (const int kind : {DMPROF_KIND_SPAN, DMPROF_KIND_SPAN, DMPROF_KIND_SPAN, DMPROF_KIND_INSTANT,
+                           DMPROF_KIND_BLOCK_ACCESS, DMPROF_KIND_SPAN}) {
       slots.push_back({{i, 1, 0, static_cast<std::uint8_t>(kind), 1}, i, i});
       if (kind == DMPROF_KIND_BLOCK_ACCESS) slots.push_back({});
     }
@@ -223,7 +229,8 @@ void measure_decoder() {
     events.clear();
     const auto start = Clock::now();
     (void)decoder.decode(slots, true, events);
-    rates.push_back(static_cast<double>(events.size()) / std::chrono::duration<double, std::micro>(Clock::now() - start).count());
+    rates.push_back(static_cast<double>(events.size()) /
+                    std::chrono::duration<double, std::micro>(Clock::now() - start).count());
   }
   std::printf("decoder                      %.1f M events/s on one core   target 10\n", median(rates));
 }

@@ -171,7 +171,8 @@ TEST_F(Attach, lets_only_one_collector_in_at_a_time) {
   const Status refused = second.start(second_sink);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().kind, ErrorKind::environment);
-  EXPECT_NE(refused.error().message.find("already being recorded by process " + std::to_string(::getpid())), std::string::npos);
+  EXPECT_NE(refused.error().message.find("already being recorded by process " + std::to_string(::getpid())),
+            std::string::npos);
   ASSERT_TRUE(first.stop());
   AttachCollector third(options_for(engine.pid()));
   EXPECT_TRUE(third.start(second_sink));
@@ -212,14 +213,18 @@ TEST_F(Attach, says_that_a_process_of_another_user_is_not_ours) {
 }
 
 TEST_F(Attach, lists_the_engines_that_run_and_clears_away_dead_ones) {
-  ChildEngine engine([](const ChildEngine::Child& child) {
-    child.ready();
-    child.wait();
-  }, "alpha");
-  ChildEngine dead([](const ChildEngine::Child& child) {
-    child.ready();
-    child.wait();
-  }, "beta");
+  ChildEngine engine(
+      [](const ChildEngine::Child& child) {
+        child.ready();
+        child.wait();
+      },
+      "alpha");
+  ChildEngine dead(
+      [](const ChildEngine::Child& child) {
+        child.ready();
+        child.wait();
+      },
+      "beta");
   ASSERT_TRUE(engine.wait_ready());
   ASSERT_TRUE(dead.wait_ready());
   const pid_t dead_pid = dead.pid();

@@ -47,7 +47,7 @@ class ChildEngine {
   };
   struct Child {
     Pipe to_child, to_parent;
-    void ready() const { to_parent.tell(); }   // child: I am there
+    void ready() const { to_parent.tell(); }      // child: I am there
     void wait() const { (void)to_child.wait(); }  // child: until the test says go()
     void report(std::uint64_t number) const { (void)!::write(to_parent.ends[1], &number, sizeof number); }
   };

@@ -124,7 +124,9 @@ TEST_F(ForkAndExit, records_a_command_and_its_descendants_from_their_first_event
     ::wait(nullptr);
     ::_exit(0);
   }
-  poll_until(collector, [&] { return sink.events.size() >= 19 && collector.engines_seen() == 2 && collector.engines_running() <= 1; });
+  poll_until(collector, [&] {
+    return sink.events.size() >= 19 && collector.engines_seen() == 2 && collector.engines_running() <= 1;
+  });
   ::waitpid(command, nullptr, 0);
   ASSERT_TRUE(collector.stop());
   ::unsetenv("DMPROF_CONTROL");

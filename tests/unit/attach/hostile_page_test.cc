@@ -72,14 +72,16 @@ TEST_F(HostilePage, survives_an_engine_that_scribbles_over_its_page) {
     ChildEngine engine([seed](const ChildEngine::Child& child) {
       child.ready();
       child.wait();
-      const std::string path = std::string(::getenv("XDG_RUNTIME_DIR")) + "/dmprof/" + std::to_string(::getpid()) + ".ctl";
+      const std::string path =
+          std::string(::getenv("XDG_RUNTIME_DIR")) + "/dmprof/" + std::to_string(::getpid()) + ".ctl";
       const int fd = ::open(path.c_str(), O_RDWR);
       std::mt19937_64 random(seed);
       dmprof_track* track = dmprof_thread_track();
       for (int i = 0; i < 400; ++i) {
         const std::uint64_t noise[4] = {random(), random(), random(), random()};
         // Not over `active`: the engine itself must go on.
-        const off_t offset = 448 + static_cast<off_t>(random() % (i % 2 == 0 ? 64 - sizeof noise : sizeof(dmprof_page) - 2048));
+        const off_t offset =
+            448 + static_cast<off_t>(random() % (i % 2 == 0 ? 64 - sizeof noise : sizeof(dmprof_page) - 2048));
         if (offset >= 480 && offset < 1024) continue;
         (void)!::pwrite(fd, noise, sizeof noise, offset);
         dmprof_slot* slots = track->producer->slots;
@@ -104,7 +106,8 @@ TEST_F(HostilePage, survives_an_engine_that_truncates_its_page) {
     child.ready();
     child.wait();
     dmprof_instant(dmprof_thread_track(), 0, 1);
-    const std::string path = std::string(::getenv("XDG_RUNTIME_DIR")) + "/dmprof/" + std::to_string(::getpid()) + ".ctl";
+    const std::string path =
+        std::string(::getenv("XDG_RUNTIME_DIR")) + "/dmprof/" + std::to_string(::getpid()) + ".ctl";
     (void)!::truncate(path.c_str(), 100);
     child.ready();
     ::_exit(0);

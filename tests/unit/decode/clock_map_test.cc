@@ -16,7 +16,9 @@ TEST(ClockMap, leaves_nanoseconds_alone_without_a_counter) {
 
 TEST(ClockMap, follows_a_counter_whose_first_rate_was_wrong) {
   // True clock: .4 ns a tick from 5 s; the first estimate is 50 ppm too fast.
-  const auto truth = [](std::uint64_t raw) { return static_cast<TimeNs>(5'000'000'000 + static_cast<TimeNs>(raw) * 2 / 5); };
+  const auto truth = [](std::uint64_t raw) {
+    return static_cast<TimeNs>(5'000'000'000 + static_cast<TimeNs>(raw) * 2 / 5);
+  };
   ClockMap map(0, truth(0), .4 * (1 + 50e-6));
   std::uint64_t raw = 0;
   for (TimeNs interval = 2'000'000; interval < 2'000'000'000; interval *= 2) {

@@ -17,11 +17,12 @@ class DecoderTest : public testing::Test {
     decoder.set_tier(2, 8);
     decoder.bind(0, 42, clock);
   }
-  static dmprof_slot slot(std::uint8_t kind, std::uint64_t time, std::uint32_t name = 0, std::uint8_t code = 0, std::uint64_t a = 0,
-                          std::uint64_t b = 0) {
+  static dmprof_slot slot(std::uint8_t kind, std::uint64_t time, std::uint32_t name = 0, std::uint8_t code = 0,
+                          std::uint64_t a = 0, std::uint64_t b = 0) {
     return {{time, name, 0, kind, code}, a, b};
   }
-  static dmprof_slot span(std::uint64_t start, std::uint64_t end, std::uint32_t name, std::uint8_t depth, std::uint64_t step = 0) {
+  static dmprof_slot span(std::uint64_t start, std::uint64_t end, std::uint32_t name, std::uint8_t depth,
+                          std::uint64_t step = 0) {
     return slot(DMPROF_KIND_SPAN, start, name, depth, step, end - start);
   }
 
@@ -86,7 +87,8 @@ TEST_F(DecoderTest, keeps_every_field_of_a_speculation_step) {
   dmprof_wire_speculation wire{};
   wire.head = {900, 17, 0, DMPROF_KIND_SPECULATION, 4};
   wire.step = 3, wire.request = 4, wire.path = 0x321, wire.draft_time = 10, wire.verify_time = 20, wire.accept_time = 5;
-  wire.drafted = 8, wire.verified = 6, wire.accepted = 3, wire.emitted = 4, wire.tree_depth = 3, wire.tree_nodes = 6, wire.cut = 2;
+  wire.drafted = 8, wire.verified = 6, wire.accepted = 3, wire.emitted = 4, wire.tree_depth = 3, wire.tree_nodes = 6,
+  wire.cut = 2;
   const auto step = std::get<SpeculationStep>(decode(slots_of_wire(wire)).at(0));
   EXPECT_EQ(step.position, 17u);
   EXPECT_EQ(step.draft_type, DraftType::tree);

@@ -23,9 +23,12 @@ class Engine {
   }
   ~Engine() { ::munmap(memory_, bytes_); }
   dmprof_arena_header& arena() { return *reinterpret_cast<dmprof_arena_header*>(memory_); }
-  dmprof_ring_header& ring(std::uint32_t i) { return reinterpret_cast<dmprof_ring_header*>(memory_ + sizeof(dmprof_arena_header))[i]; }
+  dmprof_ring_header& ring(std::uint32_t i) {
+    return reinterpret_cast<dmprof_ring_header*>(memory_ + sizeof(dmprof_arena_header))[i];
+  }
   void write(std::uint32_t i, std::uint64_t argument) {
-    const std::uint64_t first = (sizeof(dmprof_arena_header) + arena().ring_count * sizeof(dmprof_ring_header) + 4095) & ~4095ull;
+    const std::uint64_t first =
+        (sizeof(dmprof_arena_header) + arena().ring_count * sizeof(dmprof_ring_header) + 4095) & ~4095ull;
     auto* slot = reinterpret_cast<dmprof_slot*>(memory_ + first) + i * slots + ring(i).head % slots;
     slot->b = argument;
     ring(i).head++;

@@ -76,7 +76,8 @@ TEST_F(RunDirectory, refuses_a_fallback_that_is_a_link_belongs_to_another_or_let
   });
   refused([](const std::string& fallback) {
     ASSERT_EQ(::mkdir(fallback.c_str(), 0700), 0);
-    if (::chown(fallback.c_str(), 65534, 65534) != 0) std::filesystem::permissions(fallback, std::filesystem::perms::all);
+    if (::chown(fallback.c_str(), 65534, 65534) != 0)
+      std::filesystem::permissions(fallback, std::filesystem::perms::all);
   });
 }
 

@@ -29,7 +29,8 @@ TEST_F(Tables, cut_long_names_and_say_none_when_they_are_full) {
     EXPECT_EQ(dmprof_name(name.c_str()), dmprof_name(name.substr(0, 255).c_str()));
     std::set<std::uint32_t> ids;
     for (int i = 0; i < 5000; ++i) ids.insert(dmprof_name(("name " + std::to_string(i)).c_str()));
-    EXPECT_EQ(ids.size(), static_cast<std::size_t>(DMPROF_MAX_NAMES - 2 + 1));  // without the empty and the long one, with "none"
+    EXPECT_EQ(ids.size(),
+              static_cast<std::size_t>(DMPROF_MAX_NAMES - 2 + 1));  // without the empty and the long one, with "none"
     EXPECT_EQ(dmprof_name("one more"), 0u);
     EXPECT_NE(dmprof_name("name 7"), 0u);
   });
@@ -63,7 +64,8 @@ TEST_F(Tables, keep_the_id_of_a_knob_and_a_capacity_that_is_registered_again) {
 TEST_F(Tables, hand_out_clocks_until_none_is_left) {
   in_child([] {
     EXPECT_EQ(dmprof_clock_register("host", DMPROF_CLOCK_HOST), 0u);
-    for (std::uint32_t i = 1; i < DMPROF_MAX_CLOCKS; ++i) EXPECT_EQ(dmprof_clock_register("card", DMPROF_CLOCK_VIRTUAL), i);
+    for (std::uint32_t i = 1; i < DMPROF_MAX_CLOCKS; ++i)
+      EXPECT_EQ(dmprof_clock_register("card", DMPROF_CLOCK_VIRTUAL), i);
     EXPECT_EQ(dmprof_clock_register("card", DMPROF_CLOCK_VIRTUAL), 0u);
     dmprof_clock_set(500, 1);
     dmprof_clock_set(3, 77);

@@ -47,7 +47,8 @@ TEST_F(Tracks, are_the_threads_own) {
 TEST_F(Tracks, can_be_made_and_ended_more_often_than_the_table_is_long) {
   in_child([] {
     EXPECT_EQ(dmprof_init(nullptr), 0);
-    for (int i = 0; i < 3 * DMPROF_MAX_TRACKS; ++i) dmprof_track_end(dmprof_track_create("short", 0, DMPROF_TRACK_OWN_RING));
+    for (int i = 0; i < 3 * DMPROF_MAX_TRACKS; ++i)
+      dmprof_track_end(dmprof_track_create("short", 0, DMPROF_TRACK_OWN_RING));
     std::vector<dmprof_track*> tracks;
     for (int i = 0; i < DMPROF_MAX_TRACKS + 10; ++i) tracks.push_back(dmprof_track_create("long", 0, 0));
     for (dmprof_track* track : tracks) {
@@ -66,7 +67,8 @@ TEST_F(Tracks, convert_ticks_to_nanoseconds) {
     std::this_thread::sleep_for(std::chrono::milliseconds(30));
     const std::uint64_t after = dmprof_now(track);
     ::clock_gettime(CLOCK_MONOTONIC, &to);
-    const double elapsed = static_cast<double>(to.tv_sec - from.tv_sec) * 1e9 + static_cast<double>(to.tv_nsec - from.tv_nsec);
+    const double elapsed =
+        static_cast<double>(to.tv_sec - from.tv_sec) * 1e9 + static_cast<double>(to.tv_nsec - from.tv_nsec);
     const double measured = dmprof_ticks_to_ns(after - before);
     EXPECT_GT(measured, 29e6);
     EXPECT_LT(measured, elapsed * 1.001);
