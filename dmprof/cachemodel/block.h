@@ -1,5 +1,5 @@
-// The unit of parameter or KV movement. What an id means is the owner's business; the reference engine numbers the blocks of
-// its draft and its target in one space, so that one matrix and one cache see both.
+// The unit of parameter or KV movement. What an id means is the owner's business; the reference engine numbers the
+// blocks of its draft and its target in one space, so that one matrix and one cache see both.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// The directory of a byte-budgeted cache: which blocks are resident, how large, pinned how often, brought by whom, and whether
-// they were used. It holds no block data. One copy serves the engine, the simulated card and every replay.
+// The directory of a byte-budgeted cache: which blocks are resident, how large, pinned how often, brought by whom, and
+// whether they were used. It holds no block data. One copy serves the engine, the simulated card and every replay.
 //
 // Not thread-safe; the owner locks. All calls are O(log n) plus the policy's cost.
 #pragma once
@@ -39,7 +39,7 @@ class BlockCache {
   BlockCache(std::uint64_t budget_bytes, std::unique_ptr<CachePolicy> policy);
 
   bool contains(BlockId block) const { return entries_.contains(block); }
-  bool used(BlockId block) const;          // accessed since it was inserted; false where absent
+  bool used(BlockId block) const;           // accessed since it was inserted; false where absent
   std::uint32_t pins(BlockId block) const;  // 0 where absent
   std::uint64_t budget() const { return budget_; }
   std::uint64_t resident_bytes() const { return resident_bytes_; }
@@ -48,7 +48,8 @@ class BlockCache {
 
   // A demand access; call it once per access, before `admit` where the block is absent.
   Access access(BlockId block);
-  // Makes room and makes the block resident. Victims are appended to `evicted` (only when admitted). The block must be absent.
+  // Makes room and makes the block resident. Victims are appended to `evicted` (only when admitted). The block must be
+  // absent.
   Admission admit(BlockId block, std::uint64_t bytes, FetchCause cause, std::vector<Evicted>& evicted);
   // Takes a block out (a cancelled transfer, a shrunken budget); nothing where it is absent or pinned.
   std::optional<Evicted> remove(BlockId block);
@@ -57,7 +58,8 @@ class BlockCache {
   void pin(BlockId block);
   void unpin(BlockId block);
 
-  // A smaller budget evicts at once, as for a demand. False (and nothing changed) where the pinned blocks alone exceed it.
+  // A smaller budget evicts at once, as for a demand. False (and nothing changed) where the pinned blocks alone exceed
+  // it.
   bool set_budget(std::uint64_t bytes, std::vector<Evicted>& evicted);
   // The new policy learns the resident blocks in order of their last access.
   void set_policy(std::unique_ptr<CachePolicy> policy);

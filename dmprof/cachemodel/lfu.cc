@@ -1,5 +1,5 @@
-// Policy 1: uses while resident, with dynamic ageing (the age is the rank of the last victim, Arlitt et al., "Evaluating
-// content management techniques for Web proxy caches", 2000).
+// Policy 1: uses while resident, with dynamic ageing (the age is the rank of the last victim, Arlitt et al.,
+// "Evaluating content management techniques for Web proxy caches", 2000).
 #include <algorithm>
 #include <deque>
 #include <unordered_map>
@@ -11,7 +11,8 @@ namespace dmprof::cachemodel {
 namespace {
 
 constexpr std::uint32_t kOrdinary = 0;
-constexpr std::uint32_t kProtected = 1;  // prefetched, waiting for its first use: last resort of a demand, never of a prefetch
+constexpr std::uint32_t kProtected =
+    1;  // prefetched, waiting for its first use: last resort of a demand, never of a prefetch
 
 class Lfu final : public CachePolicy {
  public:
@@ -72,7 +73,8 @@ class Lfu final : public CachePolicy {
       protected_.pop_front();
       const auto found = state_.find(expiry.block);
       // The block may have been used, or evicted and prefetched again, since.
-      if (found == state_.end() || !found->second.waits_for_use || found->second.protected_until != expiry.tick) continue;
+      if (found == state_.end() || !found->second.waits_for_use || found->second.protected_until != expiry.tick)
+        continue;
       const Rank rank = blocks_.rank(expiry.block);
       blocks_.set_rank(expiry.block, {kOrdinary, rank.first, rank.second});
     }

@@ -8,7 +8,9 @@ namespace {
 class Lru final : public CachePolicy {
  public:
   void on_access(BlockId block) override { blocks_.set_rank(block, {0, ++tick_, 0}); }
-  void on_insert(BlockId block, std::uint64_t bytes, FetchCause) override { blocks_.insert(block, bytes, {0, ++tick_, 0}); }
+  void on_insert(BlockId block, std::uint64_t bytes, FetchCause) override {
+    blocks_.insert(block, bytes, {0, ++tick_, 0});
+  }
   void on_remove(BlockId block) override { blocks_.erase(block); }
   void set_pinned(BlockId block, bool pinned) override { blocks_.set_pinned(block, pinned); }
   bool choose_victims(const VictimQuery& query, std::vector<BlockId>& victims) const override {

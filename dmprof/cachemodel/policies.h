@@ -9,6 +9,7 @@ namespace dmprof::cachemodel {
 
 std::unique_ptr<CachePolicy> make_lru();
 std::unique_ptr<CachePolicy> make_lfu(const PolicyOptions& options);
-std::unique_ptr<CachePolicy> make_prediction(std::shared_ptr<const TransitionMatrix> matrix, const PolicyOptions& options);
+std::unique_ptr<CachePolicy> make_prediction(std::shared_ptr<const TransitionMatrix> matrix,
+                                             const PolicyOptions& options);
 
 }  // namespace dmprof::cachemodel

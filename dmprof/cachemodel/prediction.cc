@@ -72,7 +72,8 @@ class PredictionAware final : public CachePolicy {
     if (found != history_.end()) {
       History& history = found->second;
       const std::uint64_t interval = tick_ - history.last;
-      history.interval = history.interval == 0 ? interval : std::max<std::uint64_t>(1, (3 * history.interval + interval) / 4);
+      history.interval =
+          history.interval == 0 ? interval : std::max<std::uint64_t>(1, (3 * history.interval + interval) / 4);
       history.last = tick_;
       by_age_.splice(by_age_.end(), by_age_, history.age);
       return;
@@ -90,7 +91,8 @@ class PredictionAware final : public CachePolicy {
     const std::uint64_t everything = std::max<std::uint64_t>(history_.size(), 1);
     const auto found = history_.find(block);
     const std::uint64_t last = found == history_.end() ? tick_ : found->second.last;
-    const std::uint64_t interval = found == history_.end() || found->second.interval == 0 ? everything : found->second.interval;
+    const std::uint64_t interval =
+        found == history_.end() || found->second.interval == 0 ? everything : found->second.interval;
     return {last + interval, last + 2 * interval};
   }
 
@@ -134,7 +136,8 @@ class PredictionAware final : public CachePolicy {
 
 }  // namespace
 
-std::unique_ptr<CachePolicy> make_prediction(std::shared_ptr<const TransitionMatrix> matrix, const PolicyOptions& options) {
+std::unique_ptr<CachePolicy> make_prediction(std::shared_ptr<const TransitionMatrix> matrix,
+                                             const PolicyOptions& options) {
   return std::make_unique<PredictionAware>(std::move(matrix), options);
 }
 

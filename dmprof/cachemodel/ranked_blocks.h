@@ -37,8 +37,8 @@ class RankedBlocks {
   void set_pinned(BlockId block, bool pinned);
   void erase(BlockId block);
 
-  // Appends unpinned blocks in rank order until their bytes reach `bytes`. `acceptable(candidate)` returning false ends the
-  // search. Returns false and appends nothing where that is not enough.
+  // Appends unpinned blocks in rank order until their bytes reach `bytes`. `acceptable(candidate)` returning false ends
+  // the search. Returns false and appends nothing where that is not enough.
   template <class Acceptable>
   bool collect(std::uint64_t bytes, std::vector<BlockId>& victims, Acceptable acceptable) const {
     const std::size_t before = victims.size();

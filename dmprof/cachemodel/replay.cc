@@ -24,7 +24,8 @@ ReplayResult replay(std::span<const TraceAccess> trace, PolicyKind kind, std::ui
     ++result.misses;
     result.miss_bytes += access.bytes;
     evicted.clear();
-    if (cache.admit(access.block, access.bytes, FetchCause::demand, evicted) == Admission::too_large) ++result.uncacheable;
+    if (cache.admit(access.block, access.bytes, FetchCause::demand, evicted) == Admission::too_large)
+      ++result.uncacheable;
   }
   return result;
 }

@@ -21,8 +21,9 @@ struct ReplayResult {
   std::uint64_t hit_bytes = 0;
   std::uint64_t miss_bytes = 0;
   std::uint64_t uncacheable = 0;  // misses on blocks larger than the whole cache
-  // Only of replay_optimum: all blocks have one size, so that no policy that keeps every missed block can do better. With
-  // mixed sizes the problem is NP-hard and the figure is that of "farthest next use first", a good policy and no bound.
+  // Only of replay_optimum: all blocks have one size, so that no policy that keeps every missed block can do better.
+  // With mixed sizes the problem is NP-hard and the figure is that of "farthest next use first", a good policy and no
+  // bound.
   bool exact = false;
 
   double hit_rate() const {  // 0 for an empty trace; callers check hits + misses
@@ -34,8 +35,8 @@ struct ReplayResult {
 ReplayResult replay(std::span<const TraceAccess> trace, PolicyKind kind, std::uint64_t budget_bytes,
                     const PolicyOptions& options = {});
 
-// Belady's offline optimum (1966): evicts the block whose next use is farthest. Like the policies, it must keep a block it
-// missed. On a cyclic scan of W equal blocks with room for C < W it hits (C-1)/(W-1). O(n log n).
+// Belady's offline optimum (1966): evicts the block whose next use is farthest. Like the policies, it must keep a block
+// it missed. On a cyclic scan of W equal blocks with room for C < W it hits (C-1)/(W-1). O(n log n).
 ReplayResult replay_optimum(std::span<const TraceAccess> trace, std::uint64_t budget_bytes);
 
 }  // namespace dmprof::cachemodel

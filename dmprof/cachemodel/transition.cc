@@ -75,7 +75,8 @@ TransitionMatrix::Row& TransitionMatrix::touch_row(const Position& context) {
 void TransitionMatrix::learn(const Position& context, BlockId next) {
   Row& row = touch_row(context);
   auto& successors = row.successors;
-  auto found = std::find_if(successors.begin(), successors.end(), [&](const Successor& each) { return each.block == next; });
+  auto found =
+      std::find_if(successors.begin(), successors.end(), [&](const Successor& each) { return each.block == next; });
   if (found == successors.end()) {
     if (successors.size() >= options_.max_successors) {
       row.total -= successors.back().count;
@@ -135,7 +136,8 @@ Distribution TransitionMatrix::advance(const Distribution& from, std::size_t max
   return next;
 }
 
-std::vector<Predicted> TransitionMatrix::predict(std::uint32_t distance, std::size_t most, double min_probability) const {
+std::vector<Predicted> TransitionMatrix::predict(std::uint32_t distance, std::size_t most,
+                                                 double min_probability) const {
   struct Found {
     Predicted predicted;
     double best = 0;  // probability at predicted.distance

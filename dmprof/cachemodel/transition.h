@@ -1,13 +1,15 @@
 // The transition-probability matrix over blocks: which block follows which, learned online from the demand accesses.
 //
 // A row is a context (the last block, or the last two with order 2) and holds a bounded list of successors with integer
-// counts. Probability = count / row total. Old behaviour fades: when a row's total reaches `decay_at` every count of the row
-// is halved. Memory is bounded by `max_rows` x `max_successors`: the row updated longest ago makes room for a new one, and in
-// a full row the rarest successor does. With order 2 a context that was never seen falls back to its last block alone.
+// counts. Probability = count / row total. Old behaviour fades: when a row's total reaches `decay_at` every count of
+// the row is halved. Memory is bounded by `max_rows` x `max_successors`: the row updated longest ago makes room for a
+// new one, and in a full row the rarest successor does. With order 2 a context that was never seen falls back to its
+// last block alone.
 //
-// On dense weights the forward pass touches the blocks in the same order every time, so the matrix is nearly exact: uncertain
-// are only the end of a pass (another draft pass or verification?) and the embedding block of the next token. No randomness
-// is added to make that look harder than it is. Equal counts are resolved by the smaller block id: same input, same output.
+// On dense weights the forward pass touches the blocks in the same order every time, so the matrix is nearly exact:
+// uncertain are only the end of a pass (another draft pass or verification?) and the embedding block of the next token.
+// No randomness is added to make that look harder than it is. Equal counts are resolved by the smaller block id: same
+// input, same output.
 //
 // Cost: observe O(max_successors); predict(k) O(k) where one block follows another for certain, never above
 // O(k s log s) with s = kMaxStates x max_successors. Not thread-safe; the owner locks.
@@ -74,8 +76,8 @@ class TransitionMatrix {
   // Up to `most` distinct blocks that are accessed within the next `distance` accesses with at least `min_probability`:
   // nearest first (equal: more probable first, then smaller id). The current block itself may be among them.
   std::vector<Predicted> predict(std::uint32_t distance, std::size_t most, double min_probability = 0.0) const;
-  // The distribution over positions one access after `from`. Loses the mass of positions that were never left, and of the
-  // improbable ones: below `negligible`, or beyond the `max_states` most probable.
+  // The distribution over positions one access after `from`. Loses the mass of positions that were never left, and of
+  // the improbable ones: below `negligible`, or beyond the `max_states` most probable.
   Distribution advance(const Distribution& from, std::size_t max_states = kMaxStates, double negligible = 1e-4) const;
   // First-order probability of `to` after `from`; 0 where it was never seen.
   double probability(BlockId from, BlockId to) const;

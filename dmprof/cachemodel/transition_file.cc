@@ -90,14 +90,19 @@ Status TransitionMatrix::add_parsed(const std::string& text) {
       !to_number(take_word(line), count) || !line.empty()) {
     return damaged("not of the form 'BEFORE CURRENT NEXT COUNT'");
   }
-  if (count == 0 || count >= options_.decay_at) return damaged(fmt::format("a count must be 1 to {}", options_.decay_at - 1));
-  if (!rows_.contains(context) && rows_.size() >= options_.max_rows) return damaged(fmt::format("more than {} rows", options_.max_rows));
+  if (count == 0 || count >= options_.decay_at)
+    return damaged(fmt::format("a count must be 1 to {}", options_.decay_at - 1));
+  if (!rows_.contains(context) && rows_.size() >= options_.max_rows)
+    return damaged(fmt::format("more than {} rows", options_.max_rows));
   Row& row = touch_row(context);
-  if (row.successors.size() >= options_.max_successors) return damaged(fmt::format("more than {} successors in a row", options_.max_successors));
-  if (std::any_of(row.successors.begin(), row.successors.end(), [&](const Successor& each) { return each.block == next; })) {
+  if (row.successors.size() >= options_.max_successors)
+    return damaged(fmt::format("more than {} successors in a row", options_.max_successors));
+  if (std::any_of(row.successors.begin(), row.successors.end(),
+                  [&](const Successor& each) { return each.block == next; })) {
     return damaged("a successor stands twice in its row");
   }
-  if (count >= options_.decay_at - row.total) return damaged(fmt::format("the counts of a row add up to {} or more", options_.decay_at));
+  if (count >= options_.decay_at - row.total)
+    return damaged(fmt::format("the counts of a row add up to {} or more", options_.decay_at));
   row.successors.push_back({next, count});
   row.total += count;
   std::sort(row.successors.begin(), row.successors.end(), [](const Successor& a, const Successor& b) {
@@ -109,15 +114,18 @@ Status TransitionMatrix::add_parsed(const std::string& text) {
 Result<TransitionMatrix> TransitionMatrix::parse(std::istream& in, const std::string& name, TransitionOptions options) {
   TransitionMatrix matrix(options);
   const auto refuse = [&](std::size_t number, std::string_view what) {
-    return fail(ErrorKind::bad_input, fmt::format("{}:{}: {}; delete the file and let the engine learn again", name, number, what));
+    return fail(ErrorKind::bad_input,
+                fmt::format("{}:{}: {}; delete the file and let the engine learn again", name, number, what));
   };
   std::string line;
   if (!read_line(in, line)) return refuse(1, "not a transition matrix");
   std::string_view header = line;
   unsigned version = 0;
   unsigned order = 0;
-  if (take_word(header) != kMagic || !to_number(take_word(header), version)) return refuse(1, "not a transition matrix");
-  if (version != kVersion) return refuse(1, fmt::format("version {} is not known, this program reads {}", version, kVersion));
+  if (take_word(header) != kMagic || !to_number(take_word(header), version))
+    return refuse(1, "not a transition matrix");
+  if (version != kVersion)
+    return refuse(1, fmt::format("version {} is not known, this program reads {}", version, kVersion));
   if (!to_number(take_word(header), order) || !header.empty()) return refuse(1, "damaged header");
   if (order != matrix.options_.order) {
     return refuse(1, fmt::format("learned with order {}, this run uses {}", order, matrix.options_.order));

@@ -1,4 +1,5 @@
-// Where blocks come from when they are not resident: a file read past the page cache, or memory behind an imitated link.
+// Where blocks come from when they are not resident: a file read past the page cache, or memory behind an imitated
+// link.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +12,8 @@
 
 namespace dmengine {
 
-// A link that serves one transfer at a time: a transfer begins when the link is free and the latency since its issue has
-// passed, and takes bytes / bandwidth.
+// A link that serves one transfer at a time: a transfer begins when the link is free and the latency since its issue
+// has passed, and takes bytes / bandwidth.
 struct ThrottleSpec {
   double bytes_per_second = 0;
   std::int64_t latency_ns = 0;
@@ -23,9 +24,9 @@ struct BackingSpec {
   ThrottleSpec throttle;
 };
 
-// "file" or "throttle:BANDWIDTH[,LATENCY]", for example "throttle:2GB/s,20us". Bandwidth: B/s, kB/s, MB/s, GB/s, TB/s (powers
-// of 1000) or KiB/s, MiB/s, GiB/s; at least 1 kB/s. Latency: ns, us, ms, s; at most 10 s; 0 where it is left out. Errors are
-// usage and show an example.
+// "file" or "throttle:BANDWIDTH[,LATENCY]", for example "throttle:2GB/s,20us". Bandwidth: B/s, kB/s, MB/s, GB/s, TB/s
+// (powers of 1000) or KiB/s, MiB/s, GiB/s; at least 1 kB/s. Latency: ns, us, ms, s; at most 10 s; 0 where it is left
+// out. Errors are usage and show an example.
 dmprof::Result<BackingSpec> parse_backing(std::string_view text);
 
 struct Extent {
@@ -54,8 +55,8 @@ class BackingStore {
   virtual std::string describe() const = 0;
 };
 
-// Reads with O_DIRECT. Where the file system refuses that (tmpfs, some overlays) reads are buffered: then the page cache
-// answers and the tier measured is DRAM; describe() says so. `file_bytes`: the size the file must have.
+// Reads with O_DIRECT. Where the file system refuses that (tmpfs, some overlays) reads are buffered: then the page
+// cache answers and the tier measured is DRAM; describe() says so. `file_bytes`: the size the file must have.
 dmprof::Result<std::unique_ptr<BackingStore>> open_file_backing(const std::string& path, std::uint64_t file_bytes);
 // The whole file in memory; the caller imitates the link.
 dmprof::Result<std::unique_ptr<BackingStore>> open_memory_backing(const std::string& path, std::uint64_t file_bytes);

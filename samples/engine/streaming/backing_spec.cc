@@ -24,7 +24,7 @@ struct Unit {
   std::string_view name;
   double factor;
 };
-constexpr Unit kBandwidthUnits[] = {{"kB/s", 1e3},      {"MB/s", 1e6},         {"GB/s", 1e9},           {"TB/s", 1e12},
+constexpr Unit kBandwidthUnits[] = {{"kB/s", 1e3},     {"MB/s", 1e6},        {"GB/s", 1e9},           {"TB/s", 1e12},
                                     {"KiB/s", 1024.0}, {"MiB/s", 1048576.0}, {"GiB/s", 1073741824.0}, {"B/s", 1}};
 constexpr Unit kTimeUnits[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
 
@@ -46,7 +46,8 @@ std::optional<double> quantity(std::string_view text, const Unit (&units)[N]) {
 Result<BackingSpec> parse_backing(std::string_view text) {
   const auto refuse = [&](std::string_view what) {
     return fail(ErrorKind::usage,
-                fmt::format("--backing {}: {}; use file or throttle:BANDWIDTH,LATENCY such as throttle:2GB/s,20us", text, what));
+                fmt::format("--backing {}: {}; use file or throttle:BANDWIDTH,LATENCY such as throttle:2GB/s,20us",
+                            text, what));
   };
   if (text == "file") return BackingSpec{};
   if (!text.starts_with(kThrottle)) return refuse("unknown backing store");
@@ -62,7 +63,8 @@ Result<BackingSpec> parse_backing(std::string_view text) {
     return refuse(fmt::format("'{}' is no bandwidth from 1kB/s to 1000TB/s", bandwidth_text));
   }
   const auto latency = latency_text.empty() ? std::optional(0.0) : quantity(latency_text, kTimeUnits);
-  if (!latency || *latency > kMostLatency) return refuse(fmt::format("'{}' is no latency from 0ns to 10s", latency_text));
+  if (!latency || *latency > kMostLatency)
+    return refuse(fmt::format("'{}' is no latency from 0ns to 10s", latency_text));
   return BackingSpec{true, {*bandwidth, static_cast<std::int64_t>(std::llround(*latency))}};
 }
 

@@ -18,7 +18,9 @@ Buffer BufferPool::take(std::uint64_t size) {
     kept_ -= size;
   } else {
     shrink_to(limit_ - in_use_ - size);
-    buffer = {std::unique_ptr<std::byte, FreeBytes>(static_cast<std::byte*>(std::aligned_alloc(kBufferAlignment, size))), size};
+    buffer = {
+        std::unique_ptr<std::byte, FreeBytes>(static_cast<std::byte*>(std::aligned_alloc(kBufferAlignment, size))),
+        size};
   }
   if (buffer.bytes) in_use_ += size;
   return buffer;

@@ -1,6 +1,6 @@
-// Page-aligned buffers that never take more memory than the limit. Blocks of a model have few sizes, so a buffer that becomes
-// free is kept for the next block of its size: a fresh one would cost a page fault for each of its pages.
-// Not thread-safe; the owner locks.
+// Page-aligned buffers that never take more memory than the limit. Blocks of a model have few sizes, so a buffer that
+// becomes free is kept for the next block of its size: a fresh one would cost a page fault for each of its pages. Not
+// thread-safe; the owner locks.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,8 @@ class BufferPool {
  public:
   explicit BufferPool(std::uint64_t limit) : limit_(limit) {}
 
-  // A buffer of exactly `size` (a multiple of kBufferAlignment); its bytes are null where the buffers in use would pass the
-  // limit or memory is exhausted.
+  // A buffer of exactly `size` (a multiple of kBufferAlignment); its bytes are null where the buffers in use would pass
+  // the limit or memory is exhausted.
   Buffer take(std::uint64_t size);
   void give_back(Buffer buffer);
   void set_limit(std::uint64_t limit);

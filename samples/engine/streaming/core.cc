@@ -72,8 +72,9 @@ Status BlockStreamer::Core::set_resident_bytes(std::uint64_t bytes) {
   {
     const Lock lock(mutex_);
     if (bytes < room_for_demand()) {
-      status = fail(ErrorKind::usage, fmt::format("a resident budget of {} bytes is too small for {} blocks in use; the least is {}",
-                                                  bytes, max_held_, room_for_demand()));
+      status = fail(ErrorKind::usage,
+                    fmt::format("a resident budget of {} bytes is too small for {} blocks in use; the least is {}",
+                                bytes, max_held_, room_for_demand()));
     } else {
       if (bytes < cache_.budget()) cancel_queued(out);
       std::vector<Evicted> evicted;
@@ -81,8 +82,9 @@ Status BlockStreamer::Core::set_resident_bytes(std::uint64_t bytes) {
         put_away(evicted, false, clock_.now(), out);
         pool_.set_limit(bytes);
       } else {
-        status = fail(ErrorKind::environment,
-                      fmt::format("blocks in use or in flight do not fit a resident budget of {} bytes now; try again", bytes));
+        status = fail(
+            ErrorKind::environment,
+            fmt::format("blocks in use or in flight do not fit a resident budget of {} bytes now; try again", bytes));
       }
     }
   }

@@ -1,10 +1,10 @@
 // The streamer's shared state and its two actors; private to this folder.
 //
-// One mutex guards everything below it. It is not held while bytes move, while anybody waits, or while an observer is called.
-// The link is a token (link_busy_): whoever moves bytes holds it, the acquiring thread itself for a demand, the prefetch thread
-// for prefetches, which steps back while a demand waits. With an imitated link the bytes are copied at once and the block
-// counts as arrived at the virtual end of its transfer (ready_at): a consumer waits until then by the clock, so no thread
-// has to wake another in time.
+// One mutex guards everything below it. It is not held while bytes move, while anybody waits, or while an observer is
+// called. The link is a token (link_busy_): whoever moves bytes holds it, the acquiring thread itself for a demand, the
+// prefetch thread for prefetches, which steps back while a demand waits. With an imitated link the bytes are copied at
+// once and the block counts as arrived at the virtual end of its transfer (ready_at): a consumer waits until then by
+// the clock, so no thread has to wake another in time.
 //
 // A prefetch keeps one pin on its block (loading_pin) from its issue until it is complete.
 #pragma once
@@ -79,7 +79,8 @@ class BlockStreamer::Core {
   void transfer(Lock& lock, BlockId block, Asker asker, Outbox& out);
   void wait_until_arrived(Lock& lock, BlockId block);
   void drop(BlockId block);
-  void put_away(const std::vector<dmprof::cachemodel::Evicted>& evicted, bool for_prefetch, std::int64_t now, Outbox& out);
+  void put_away(const std::vector<dmprof::cachemodel::Evicted>& evicted, bool for_prefetch, std::int64_t now,
+                Outbox& out);
 
   // core_prefetch.cc
   void plan(Outbox& out);
@@ -113,11 +114,11 @@ class BlockStreamer::Core {
   StreamingStats stats_;
   std::uint32_t prefetch_distance_;
   std::uint32_t max_outstanding_;
-  std::uint32_t outstanding_ = 0;           // prefetches issued and neither complete nor cancelled
+  std::uint32_t outstanding_ = 0;  // prefetches issued and neither complete nor cancelled
   std::uint64_t outstanding_memory_ = 0;
-  std::uint32_t demands_waiting_ = 0;       // for the link
-  std::uint32_t accesses_to_plan_ = 0;      // until the next plan when everything goes as predicted
-  bool plan_was_cut_ = false;               // by max_outstanding or room: worth another try when a prefetch is complete
+  std::uint32_t demands_waiting_ = 0;   // for the link
+  std::uint32_t accesses_to_plan_ = 0;  // until the next plan when everything goes as predicted
+  bool plan_was_cut_ = false;           // by max_outstanding or room: worth another try when a prefetch is complete
   bool link_busy_ = false;
   bool stop_ = false;
   std::thread prefetcher_;  // last: starts when all else exists

@@ -89,9 +89,9 @@ Status BlockStreamer::Core::fetch(Lock& lock, BlockId block, std::int64_t now, O
   const std::uint64_t memory = blocks_[block].memory;
   std::vector<Evicted> evicted;
   if (cache_.admit(block, memory, FetchCause::demand, evicted) != Admission::admitted) {
-    return fail(ErrorKind::usage,
-                fmt::format("no room for a block of {} bytes in the resident budget of {}: more than {} blocks are held; raise --resident",
-                            memory, cache_.budget(), max_held_));
+    return fail(ErrorKind::usage, fmt::format("no room for a block of {} bytes in the resident budget of {}: more than "
+                                              "{} blocks are held; raise --resident",
+                                              memory, cache_.budget(), max_held_));
   }
   put_away(evicted, false, now, out);
   cache_.pin(block);
@@ -141,7 +141,8 @@ void BlockStreamer::Core::transfer(Lock& lock, BlockId block, Asker asker, Outbo
   notice.block = block;
   notice.useful_bytes = what.extent.bytes;
   notice.prefetch = asker == Asker::prefetch;
-  notice.queue_depth = static_cast<std::uint32_t>(queue_.size()) + demands_waiting_ + 1 + (link_ && link_->busy_at(begin));
+  notice.queue_depth =
+      static_cast<std::uint32_t>(queue_.size()) + demands_waiting_ + 1 + (link_ && link_->busy_at(begin));
   const LinkSlot span = link_ ? link_->reserve(slot.issue, what.extent.bytes) : LinkSlot{begin, begin};
   std::byte* const buffer = slot.buffer.bytes.get();
   lock.unlock();
@@ -190,7 +191,8 @@ void BlockStreamer::Core::drop(BlockId block) {
   slots_.erase(slot);
 }
 
-void BlockStreamer::Core::put_away(const std::vector<Evicted>& evicted, bool for_prefetch, std::int64_t now, Outbox& out) {
+void BlockStreamer::Core::put_away(const std::vector<Evicted>& evicted, bool for_prefetch, std::int64_t now,
+                                   Outbox& out) {
   for (const Evicted& each : evicted) {
     const auto slot = slots_.find(each.block);
     pool_.give_back(std::move(slot->second.buffer));

@@ -76,7 +76,8 @@ bool BlockStreamer::Core::issue_prefetch(BlockId block, std::int64_t now, Outbox
   }
   slot.loading_pin = true;
   slot.issue = now;
-  std::stable_sort(evicted.begin(), evicted.end(), [](const Evicted& a, const Evicted& b) { return a.bytes > b.bytes; });
+  std::stable_sort(evicted.begin(), evicted.end(),
+                   [](const Evicted& a, const Evicted& b) { return a.bytes > b.bytes; });
   for (const Evicted& each : evicted) slot.victims.push_back(each.block);
   queue_.push_back(block);
   ++outstanding_;
@@ -139,7 +140,8 @@ void BlockStreamer::Core::prefetch_loop() {
       out.deliver();
       sleep_unless_stopped(ready_at);
       lock.lock();
-      // The consumer that came too early may have completed it already; then it may even be gone again, or on its way anew.
+      // The consumer that came too early may have completed it already; then it may even be gone again, or on its way
+      // anew.
       const auto arrived = slots_.find(block);
       if (arrived != slots_.end() && arrived->second.state == SlotState::arrived && arrived->second.loading_pin &&
           arrived->second.ready_at == ready_at) {

@@ -24,7 +24,8 @@ class FileBacking final : public BackingStore {
   FileBacking(std::string path, int file, bool direct) : path_(std::move(path)), file_(file), direct_(direct) {}
   ~FileBacking() override { ::close(file_); }
 
-  // The pages that the extent touches. Buffered reads use the same shape, for O_DIRECT may be given up after the sizes are known.
+  // The pages that the extent touches. Buffered reads use the same shape, for O_DIRECT may be given up after the sizes
+  // are known.
   std::uint64_t buffer_bytes(Extent extent) const override {
     return round_up(extent.offset + extent.bytes) - round_down(extent.offset);
   }
@@ -32,7 +33,8 @@ class FileBacking final : public BackingStore {
   Result<ReadResult> read(Extent extent, std::byte* buffer) override {
     const std::uint64_t first = round_down(extent.offset);
     const std::uint64_t wanted = buffer_bytes(extent);
-    const std::uint64_t needed = extent.offset - first + extent.bytes;  // less at the end of the file, whose tail is no full page
+    const std::uint64_t needed =
+        extent.offset - first + extent.bytes;  // less at the end of the file, whose tail is no full page
     std::uint64_t got = 0;
     while (got < needed) {
       const ssize_t count = ::pread(file_, buffer + got, wanted - got, static_cast<off_t>(first + got));
@@ -48,8 +50,8 @@ class FileBacking final : public BackingStore {
       if (count == 0) return cut_short();
       if (errno == EINTR) continue;
       if (errno == EINVAL && direct_ && give_up_direct()) continue;
-      return fail(ErrorKind::environment,
-                  fmt::format("{}: reading {} bytes at {} failed: {}; check the disk", path_, wanted, first, std::strerror(errno)));
+      return fail(ErrorKind::environment, fmt::format("{}: reading {} bytes at {} failed: {}; check the disk", path_,
+                                                      wanted, first, std::strerror(errno)));
     }
     return ReadResult{extent.offset - first, got};
   }
@@ -66,7 +68,8 @@ class FileBacking final : public BackingStore {
     return true;
   }
   tl::unexpected<dmprof::Error> cut_short() const {
-    return fail(ErrorKind::environment, fmt::format("{}: became shorter while the engine ran; put the whole file back", path_));
+    return fail(ErrorKind::environment,
+                fmt::format("{}: became shorter while the engine ran; put the whole file back", path_));
   }
 
   std::string path_;
@@ -87,9 +90,11 @@ Result<std::unique_ptr<BackingStore>> open_file_backing(const std::string& path,
     return fail(ErrorKind::environment, fmt::format("{}: cannot be opened: {}", path, std::strerror(errno)));
   }
   auto backing = std::make_unique<FileBacking>(path, file, direct);
-  struct stat status{};
-  if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || static_cast<std::uint64_t>(status.st_size) != file_bytes) {
-    return fail(ErrorKind::environment, fmt::format("{}: is not the file of {} bytes that was read before; start again", path, file_bytes));
+  struct stat status {};
+  if (::fstat(file, &status) != 0 || !S_ISREG(status.st_mode) ||
+      static_cast<std::uint64_t>(status.st_size) != file_bytes) {
+    return fail(ErrorKind::environment,
+                fmt::format("{}: is not the file of {} bytes that was read before; start again", path, file_bytes));
   }
   // Some file systems accept the flag and refuse the read: better known now than after describe() was printed.
   alignas(kBufferAlignment) static thread_local std::byte probe[kBufferAlignment];

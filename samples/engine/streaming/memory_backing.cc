@@ -25,7 +25,8 @@ class MemoryBacking final : public BackingStore {
 
   Result<ReadResult> read(Extent extent, std::byte* buffer) override {
     if (extent.offset > size_ || extent.bytes > size_ - extent.offset) {
-      return fail(ErrorKind::environment, fmt::format("{}: a block lies outside the file; convert the model again", path_));
+      return fail(ErrorKind::environment,
+                  fmt::format("{}: a block lies outside the file; convert the model again", path_));
     }
     std::memcpy(buffer, bytes_.get() + extent.offset, extent.bytes);
     return ReadResult{0, extent.bytes};
@@ -45,11 +46,13 @@ class MemoryBacking final : public BackingStore {
 Result<std::unique_ptr<BackingStore>> open_memory_backing(const std::string& path, std::uint64_t file_bytes) {
   std::unique_ptr<std::byte[]> bytes(new (std::nothrow) std::byte[file_bytes]);
   if (!bytes) {
-    return fail(ErrorKind::environment, fmt::format("{}: no memory for its {} bytes; use --backing file", path, file_bytes));
+    return fail(ErrorKind::environment,
+                fmt::format("{}: no memory for its {} bytes; use --backing file", path, file_bytes));
   }
   std::ifstream in(path, std::ios::binary);
   if (!in.read(reinterpret_cast<char*>(bytes.get()), static_cast<std::streamsize>(file_bytes)) || in.peek() != EOF) {
-    return fail(ErrorKind::environment, fmt::format("{}: cannot be read in full; did it change while the engine started?", path));
+    return fail(ErrorKind::environment,
+                fmt::format("{}: cannot be read in full; did it change while the engine started?", path));
   }
   return std::make_unique<MemoryBacking>(path, std::move(bytes), file_bytes);
 }

@@ -1,11 +1,12 @@
-// What the streaming mode tells whoever records it. The fields mirror the block events of a recording (dmprof/event/event.h),
-// enumerators have the same numbers; block ids are those of the streamer (target and draft in one space).
+// What the streaming mode tells whoever records it. The fields mirror the block events of a recording
+// (dmprof/event/event.h), enumerators have the same numbers; block ids are those of the streamer (target and draft in
+// one space).
 //
-// on_access comes from the thread that acquires the block. Everything else comes from that thread or from the prefetch thread,
-// and cancelled prefetches also from a thread that shrinks the budget or destroys the streamer. Callbacks of different
-// threads overlap and may come in another order than things happened (sort by time), so an observer must be thread-safe. No
-// lock is held during a callback. An observer must not call the streamer.
-// Times are nanoseconds of the streamer's clock and are taken when the thing happened, not when it is told.
+// on_access comes from the thread that acquires the block. Everything else comes from that thread or from the prefetch
+// thread, and cancelled prefetches also from a thread that shrinks the budget or destroys the streamer. Callbacks of
+// different threads overlap and may come in another order than things happened (sort by time), so an observer must be
+// thread-safe. No lock is held during a callback. An observer must not call the streamer. Times are nanoseconds of the
+// streamer's clock and are taken when the thing happened, not when it is told.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +19,21 @@ namespace dmengine {
 
 using dmprof::cachemodel::BlockId;
 
-enum class StreamOutcome : std::uint8_t { hit = 0, late = 1, miss = 2 };  // late: a prefetch of it was queued or in flight
-enum class StreamOrigin : std::uint8_t { resident = 0, prefetched = 1, demand = 2 };  // prefetched: first use after a prefetch
-enum class StreamPrediction : std::uint8_t { none = 0, right = 1, wrong = 2 };  // was it the matrix's most likely next block
+enum class StreamOutcome : std::uint8_t {
+  hit = 0,
+  late = 1,
+  miss = 2
+};  // late: a prefetch of it was queued or in flight
+enum class StreamOrigin : std::uint8_t {
+  resident = 0,
+  prefetched = 1,
+  demand = 2
+};  // prefetched: first use after a prefetch
+enum class StreamPrediction : std::uint8_t {
+  none = 0,
+  right = 1,
+  wrong = 2
+};  // was it the matrix's most likely next block
 enum class StreamPrefetchPoint : std::uint8_t { issued = 0, completed = 1, evicted_unused = 2, cancelled = 3 };
 
 struct StreamAccess {
@@ -38,8 +51,8 @@ struct StreamPrefetch {
   StreamPrefetchPoint point = StreamPrefetchPoint::issued;
   std::uint64_t bytes = 0;
   std::int64_t time = 0;
-  // Of `completed`: the blocks that were evicted (when the prefetch was issued) to make room for it, first the one that lost
-  // most of it. More than one only where blocks differ in size. Valid during the callback.
+  // Of `completed`: the blocks that were evicted (when the prefetch was issued) to make room for it, first the one that
+  // lost most of it. More than one only where blocks differ in size. Valid during the callback.
   std::span<const BlockId> victims;
 };
 
@@ -62,8 +75,8 @@ class StreamObserver {
   virtual void on_access(const StreamAccess& access) = 0;
   virtual void on_prefetch(const StreamPrefetch& prefetch) = 0;
   virtual void on_transfer(const StreamTransfer& transfer) = 0;
-  // The two stages follow one another without a gap. They run inside acquire and, when a slot for a prefetch has become free,
-  // in the prefetch thread.
+  // The two stages follow one another without a gap. They run inside acquire and, when a slot for a prefetch has become
+  // free, in the prefetch thread.
   virtual void on_stage(StreamStage stage, std::int64_t start, std::int64_t duration) = 0;
 };
 

@@ -23,7 +23,8 @@ class BlockStreamer::Source final : public WeightSource {
   Source(Core& core, BlockId first, std::uint32_t count) : core_(core), first_(first), count_(count) {}
 
   Result<std::span<const std::byte>> acquire(std::uint32_t block) override {
-    if (block >= count_) return fail(ErrorKind::usage, fmt::format("block {} asked of a model that has {}", block, count_));
+    if (block >= count_)
+      return fail(ErrorKind::usage, fmt::format("block {} asked of a model that has {}", block, count_));
     return core_.acquire(first_ + block);
   }
   void release(std::uint32_t block) override {
@@ -74,12 +75,16 @@ Result<std::unique_ptr<BlockStreamer>> BlockStreamer::open(std::vector<std::shar
   }
   if (blocks.empty()) return fail(ErrorKind::usage, "streaming needs a model with at least one block of weights");
   if (options.resident_bytes < largest) {
-    return fail(ErrorKind::usage, fmt::format("--resident {}: the largest block takes {} bytes; give at least {} (twice that leaves room to prefetch)",
-                                              options.resident_bytes, largest, largest));
+    return fail(
+        ErrorKind::usage,
+        fmt::format(
+            "--resident {}: the largest block takes {} bytes; give at least {} (twice that leaves room to prefetch)",
+            options.resident_bytes, largest, largest));
   }
   auto matrix = make_matrix(options, blocks.size());
   if (!matrix) return tl::unexpected(matrix.error());
-  auto core = std::make_unique<Core>(std::move(blocks), std::move(stores), std::move(*matrix), options, observer, clock);
+  auto core =
+      std::make_unique<Core>(std::move(blocks), std::move(stores), std::move(*matrix), options, observer, clock);
   std::unique_ptr<BlockStreamer> streamer(new BlockStreamer(std::move(core)));
   BlockId first = 0;
   for (const auto& layout : models) {
@@ -91,7 +96,9 @@ Result<std::unique_ptr<BlockStreamer>> BlockStreamer::open(std::vector<std::shar
 }
 
 WeightSource& BlockStreamer::weights(std::size_t model) { return *sources_.at(model); }
-BlockId BlockStreamer::block_id(std::size_t model, std::uint32_t block) const { return sources_.at(model)->first() + block; }
+BlockId BlockStreamer::block_id(std::size_t model, std::uint32_t block) const {
+  return sources_.at(model)->first() + block;
+}
 std::uint64_t BlockStreamer::block_bytes(BlockId block) const { return core_->blocks().at(block).extent.bytes; }
 std::uint64_t BlockStreamer::blocks() const { return core_->blocks().size(); }
 StreamingStats BlockStreamer::stats() const { return core_->stats(); }

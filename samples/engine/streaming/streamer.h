@@ -1,10 +1,10 @@
-// Streaming mode: models whose weights do not fit the resident budget. Blocks live in a backing store and pass through a cache of
-// `resident_bytes`; a prefetch thread fetches the blocks that the transition matrix predicts, a demand miss makes the engine
-// wait. Target and draft share one streamer: one budget, one link, one matrix, one id space.
+// Streaming mode: models whose weights do not fit the resident budget. Blocks live in a backing store and pass through
+// a cache of `resident_bytes`; a prefetch thread fetches the blocks that the transition matrix predicts, a demand miss
+// makes the engine wait. Target and draft share one streamer: one budget, one link, one matrix, one id space.
 //
-// On dense weights the order of blocks is fixed, so the matrix is nearly exact after the first pass; what cannot be known is
-// the embedding block of the next token and whether a draft pass or a verification follows. Nothing is made less predictable
-// on purpose.
+// On dense weights the order of blocks is fixed, so the matrix is nearly exact after the first pass; what cannot be
+// known is the embedding block of the next token and whether a draft pass or a verification follows. Nothing is made
+// less predictable on purpose.
 //
 // What happens on an access, all of it counted:
 //   hit    resident when asked: no wait
@@ -12,7 +12,8 @@
 //   miss   neither: evicts what the policy names, transfers before any queued prefetch, waits
 // The link moves one block at a time. A transfer that has begun is not interrupted.
 //
-// Thread-safety: every member may be called from any thread; a block is released once for each acquire. Destruction: no acquire may be running and no block may be held.
+// Thread-safety: every member may be called from any thread; a block is released once for each acquire. Destruction: no
+// acquire may be running and no block may be held.
 #pragma once
 
 #include <cstdint>
@@ -37,11 +38,12 @@ struct StreamingOptions {
   std::uint32_t prefetch_distance = 8;  // accesses looked ahead; 0 = no prefetching
   std::uint32_t max_outstanding = 4;    // prefetches queued or in flight
   double least_probability = 0.2;       // of being needed within the distance; less is not prefetched
-  // Blocks the engine may hold at once, over all models; lowered to half of what the budget has room for, so that the other
-  // half is there for prefetches. Room for that many is kept free of prefetches in flight: a demand never waits for room.
+  // Blocks the engine may hold at once, over all models; lowered to half of what the budget has room for, so that the
+  // other half is there for prefetches. Room for that many is kept free of prefetches in flight: a demand never waits
+  // for room.
   std::uint32_t max_held = 4;
-  unsigned matrix_order = 2;            // blocks of context, 1 or 2
-  std::string load_transitions;         // file of an earlier run; empty = learn from nothing
+  unsigned matrix_order = 2;     // blocks of context, 1 or 2
+  std::string load_transitions;  // file of an earlier run; empty = learn from nothing
 };
 
 // Counters since the start. Each that has a callback equals the number of those, once no call is in progress.
@@ -69,9 +71,9 @@ struct StreamingStats {
 
 class BlockStreamer {
  public:
-  // One model after another: ids of models[0] start at 0, those of models[1] behind them. `observer` may be null; it and
-  // `clock` must outlive the streamer. usage: a budget below the largest block (the message names the least), no models.
-  // environment: a file that cannot be read. bad_input: a damaged transition file.
+  // One model after another: ids of models[0] start at 0, those of models[1] behind them. `observer` may be null; it
+  // and `clock` must outlive the streamer. usage: a budget below the largest block (the message names the least), no
+  // models. environment: a file that cannot be read. bad_input: a damaged transition file.
   static dmprof::Result<std::unique_ptr<BlockStreamer>> open(std::vector<std::shared_ptr<const ModelLayout>> models,
                                                              const StreamingOptions& options,
                                                              StreamObserver* observer = nullptr,
@@ -81,8 +83,8 @@ class BlockStreamer {
   BlockStreamer(const BlockStreamer&) = delete;
   BlockStreamer& operator=(const BlockStreamer&) = delete;
 
-  // The weights of one model; lives as long as the streamer. acquire's errors: environment where the backing store cannot be
-  // read (a later acquire tries again), usage where more blocks are held than max_held.
+  // The weights of one model; lives as long as the streamer. acquire's errors: environment where the backing store
+  // cannot be read (a later acquire tries again), usage where more blocks are held than max_held.
   WeightSource& weights(std::size_t model);
   BlockId block_id(std::size_t model, std::uint32_t block) const;
   std::uint64_t block_bytes(BlockId block) const;
@@ -103,9 +105,9 @@ class BlockStreamer {
 
   dmprof::Status save_transitions(const std::string& path) const;
 
-  // The two stages that follow accesses by themselves, for a caller that wants to run them at a moment of its own (after
-  // verification, when the path taken is known). predict_path: the blocks needed soon, nearest first. schedule: issues
-  // prefetches for those that are absent, within max_outstanding; returns how many.
+  // The two stages that follow accesses by themselves, for a caller that wants to run them at a moment of its own
+  // (after verification, when the path taken is known). predict_path: the blocks needed soon, nearest first. schedule:
+  // issues prefetches for those that are absent, within max_outstanding; returns how many.
   std::vector<dmprof::cachemodel::Predicted> predict_path() const;
   std::uint32_t schedule(const std::vector<dmprof::cachemodel::Predicted>& path);
 

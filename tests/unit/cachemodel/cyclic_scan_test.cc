@@ -45,14 +45,15 @@ TEST_P(CyclicScan, everything_hits_after_the_first_round_when_it_fits) {
 }
 
 INSTANTIATE_TEST_SUITE_P(shapes, CyclicScan,
-                         testing::Values(Shape{2, 1}, Shape{10, 2}, Shape{10, 5}, Shape{10, 9}, Shape{100, 65}, Shape{331, 40}),
+                         testing::Values(Shape{2, 1}, Shape{10, 2}, Shape{10, 5}, Shape{10, 9}, Shape{100, 65},
+                                         Shape{331, 40}),
                          [](const auto& test) {
                            return std::to_string(test.param.room) + "_of_" + std::to_string(test.param.blocks);
                          });
 
 TEST(SpeculationTrace, policy_2_keeps_the_draft_and_a_part_of_the_target) {
-  // 10 draft blocks read 5 times and 90 target blocks read once a step, room for 50: LRU keeps the draft between its passes
-  // only (40 hits of 140), the optimum also keeps nearly all of the other 40 target blocks.
+  // 10 draft blocks read 5 times and 90 target blocks read once a step, room for 50: LRU keeps the draft between its
+  // passes only (40 hits of 140), the optimum also keeps nearly all of the other 40 target blocks.
   const Trace trace = speculation(10, 5, 90, 60);
   const double lru = replay(trace, PolicyKind::lru, 50).hit_rate();
   const double prediction = replay(trace, PolicyKind::prediction, 50).hit_rate();

@@ -96,7 +96,8 @@ TEST(BlockCache, keeps_its_budget_and_its_pins_under_random_operations) {
   for (const PolicyKind kind : kKinds) {
     std::mt19937 random(11);
     const auto matrix = std::make_shared<TransitionMatrix>();
-    BlockCache cache(100, make_policy(kind, matrix, {.protect_accesses = 8, .path_horizon = 16, .remembered_blocks = 32}));
+    BlockCache cache(100,
+                     make_policy(kind, matrix, {.protect_accesses = 8, .path_horizon = 16, .remembered_blocks = 32}));
     std::set<BlockId> resident;
     std::vector<BlockId> pinned;
     std::vector<Evicted> evicted;

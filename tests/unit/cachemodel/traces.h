@@ -29,7 +29,8 @@ inline Trace skewed(std::uint64_t blocks, std::size_t accesses, std::uint32_t se
 }
 
 // What speculation does to dense weights: `drafts` passes over the draft's blocks, then one over the target's.
-inline Trace speculation(std::uint64_t draft_blocks, std::uint64_t drafts, std::uint64_t target_blocks, std::uint64_t steps) {
+inline Trace speculation(std::uint64_t draft_blocks, std::uint64_t drafts, std::uint64_t target_blocks,
+                         std::uint64_t steps) {
   Trace trace;
   for (std::uint64_t step = 0; step < steps; ++step) {
     for (std::uint64_t i = 0; i < draft_blocks * drafts; ++i) trace.push_back({i % draft_blocks, 1});

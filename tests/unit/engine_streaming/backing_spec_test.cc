@@ -27,9 +27,10 @@ TEST(BackingSpec, file_is_not_throttled) { EXPECT_FALSE(parse_backing("file")->t
 
 TEST(BackingSpec, refuses_what_it_does_not_understand_and_shows_an_example) {
   for (const char* text :
-       {"", "disk", "throttle", "throttle:", "throttle:,20us", "throttle:2GB/s,", "throttle:2GB/s,20", "throttle:2,20us",
-        "throttle:-2GB/s,20us", "throttle:nanGB/s,1us", "throttle:infGB/s,1us", "throttle:2GB/s,20us,3us", "throttle:2 GB/s,20us",
-        "throttle:0GB/s,20us", "throttle:1B/s,20us", "throttle:1e300GB/s,20us", "throttle:2GB/s,11s", "throttle:2GB/s,-1us", "FILE"}) {
+       {"", "disk", "throttle", "throttle:", "throttle:,20us", "throttle:2GB/s,", "throttle:2GB/s,20",
+        "throttle:2,20us", "throttle:-2GB/s,20us", "throttle:nanGB/s,1us", "throttle:infGB/s,1us",
+        "throttle:2GB/s,20us,3us", "throttle:2 GB/s,20us", "throttle:0GB/s,20us", "throttle:1B/s,20us",
+        "throttle:1e300GB/s,20us", "throttle:2GB/s,11s", "throttle:2GB/s,-1us", "FILE"}) {
     const auto spec = parse_backing(text);
     ASSERT_FALSE(spec) << text;
     EXPECT_EQ(spec.error().kind, dmprof::ErrorKind::usage);

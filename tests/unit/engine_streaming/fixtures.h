@@ -23,7 +23,8 @@ inline std::string temporary_path(const std::string& name) {
   return (std::filesystem::path(testing::TempDir()) / ("dmstream_" + std::to_string(::getpid()) + "_" + name)).string();
 }
 
-// Time stands still except where a consumer waits for a block, or a test moves it. The prefetch thread's sleeps do not move it.
+// Time stands still except where a consumer waits for a block, or a test moves it. The prefetch thread's sleeps do not
+// move it.
 class StillClock final : public StreamClock {
  public:
   std::int64_t now() override { return now_; }
@@ -45,7 +46,8 @@ struct Model {
   std::shared_ptr<ModelLayout> layout = std::make_shared<ModelLayout>();
 
   // Blocks of the given sizes, one after another behind a header of odd length.
-  Model(const std::string& name, const std::vector<std::uint64_t>& sizes, std::uint64_t header = 1234) : path(temporary_path(name)) {
+  Model(const std::string& name, const std::vector<std::uint64_t>& sizes, std::uint64_t header = 1234)
+      : path(temporary_path(name)) {
     std::uint64_t offset = header;
     for (const std::uint64_t size : sizes) {
       BlockInfo block;
@@ -72,7 +74,8 @@ struct Model {
   }
   bool is_block(std::uint32_t block, std::span<const std::byte> got) const {
     const BlockInfo& info = layout->blocks[block];
-    return got.size() == info.bytes && std::equal(got.begin(), got.end(), bytes.begin() + static_cast<std::ptrdiff_t>(info.file_offset));
+    return got.size() == info.bytes &&
+           std::equal(got.begin(), got.end(), bytes.begin() + static_cast<std::ptrdiff_t>(info.file_offset));
   }
 };
 
@@ -93,10 +96,18 @@ class Tally final : public StreamObserver {
   void on_prefetch(const StreamPrefetch& prefetch) override {
     const std::lock_guard lock(mutex_);
     switch (prefetch.point) {
-      case StreamPrefetchPoint::issued: ++total.prefetches_issued; break;
-      case StreamPrefetchPoint::completed: ++total.prefetches_completed; break;
-      case StreamPrefetchPoint::evicted_unused: ++total.prefetches_evicted_unused; break;
-      case StreamPrefetchPoint::cancelled: ++total.prefetches_cancelled; break;
+      case StreamPrefetchPoint::issued:
+        ++total.prefetches_issued;
+        break;
+      case StreamPrefetchPoint::completed:
+        ++total.prefetches_completed;
+        break;
+      case StreamPrefetchPoint::evicted_unused:
+        ++total.prefetches_evicted_unused;
+        break;
+      case StreamPrefetchPoint::cancelled:
+        ++total.prefetches_cancelled;
+        break;
     }
     victims += prefetch.victims.size();
   }
@@ -125,7 +136,8 @@ class Tally final : public StreamObserver {
 
 inline constexpr std::uint64_t kBlock = 8192;
 
-inline StreamingOptions throttled(std::uint64_t resident, double bytes_per_second = 1e9, std::int64_t latency = 10'000) {
+inline StreamingOptions throttled(std::uint64_t resident, double bytes_per_second = 1e9,
+                                  std::int64_t latency = 10'000) {
   StreamingOptions options;
   options.resident_bytes = resident;
   options.backing = {true, {bytes_per_second, latency}};

@@ -196,7 +196,7 @@ TEST(Accounting, policy_2_moves_only_what_does_not_fit) {
     moved[static_cast<int>(policy)] = streamer->stats().transfers - before;
   }
   EXPECT_NEAR(static_cast<double>(moved[0]), 400, 10);  // LRU: all of it, every pass
-  EXPECT_LT(moved[2], 240u);                            // 16 of 40 do not fit, and some room is needed to stream through
+  EXPECT_LT(moved[2], 240u);  // 16 of 40 do not fit, and some room is needed to stream through
 }
 
 TEST(Accounting, a_small_cache_and_a_long_lookahead_evict_unused_prefetches_under_lru) {

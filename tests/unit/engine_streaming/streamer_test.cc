@@ -94,8 +94,9 @@ TEST(Streamer, holds_no_more_blocks_at_once_than_half_the_budget) {
 
 TEST(Streamer, says_what_it_streams_from) {
   const Model model("describe", {100});
-  EXPECT_EQ(open_or_die({model.layout}, throttled(1 << 20, 2e9, 20'000), nullptr, monotonic_clock())->describe_backing(),
-            "memory behind an imitated link of 2 GB/s and 20 us");
+  EXPECT_EQ(
+      open_or_die({model.layout}, throttled(1 << 20, 2e9, 20'000), nullptr, monotonic_clock())->describe_backing(),
+      "memory behind an imitated link of 2 GB/s and 20 us");
   StreamingOptions options = throttled(1 << 20);
   options.backing = {};
   EXPECT_THAT(open_or_die({model.layout}, options, nullptr, monotonic_clock())->describe_backing(), HasSubstr("file"));

@@ -33,7 +33,8 @@ TEST(StreamerThreads, a_slow_link_does_not_hold_up_shutdown) {
     std::ofstream out(path);
     out << "dmprof-transitions 1 2\n- 0 1 10\n- 1 2 10\n- 2 0 10\nend\n";
   }
-  StreamingOptions options = throttled(1 << 20, 1e3, 0);  // 100 bytes take 0.1 s, the two prefetches behind them the same
+  StreamingOptions options =
+      throttled(1 << 20, 1e3, 0);  // 100 bytes take 0.1 s, the two prefetches behind them the same
   options.load_transitions = path;
   const auto streamer = open_or_die({model.layout}, options, nullptr, monotonic_clock());
   ASSERT_TRUE(streamer->weights(0).acquire(0));
