@@ -54,7 +54,9 @@ function(dm_test name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
-  target_compile_options(${name} PRIVATE ${dm_warnings})
+  # Tests are compiled once and run once: little optimisation builds faster, and g++ 12 then sees fewer overlapping copies in
+  # "text" + std::string where there are none (GCC bug 105651).
+  target_compile_options(${name} PRIVATE ${dm_warnings} -O1 $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
   target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gtest GTest::gmock GTest::gtest_main)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   add_test(NAME ${name} COMMAND ${name})

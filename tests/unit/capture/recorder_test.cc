@@ -188,7 +188,8 @@ TEST_F(RecorderTest, facts_are_stored_and_progress_is_told) {
   auto reader = Reader::open(path());
   ASSERT_TRUE(reader);
   bool found = false;
-  for (const Setting& setting : reader->environment().value())
+  const auto environment = reader->environment();
+  for (const Setting& setting : environment.value())
     found = found || (setting.key == "cpu.model" && setting.value == "Test CPU");
   EXPECT_TRUE(found);
 }
