@@ -128,7 +128,9 @@ Result<double> measure_event_cost() {
   }
   close(ends[0]);
   if (!measured || !(cost > 0))
-    return fail(ErrorKind::environment, "the cost of an event could not be measured: no emitter could be started and attached to; see dmprof doctor");
+    return fail(
+        ErrorKind::environment,
+        "the cost of an event could not be measured: no emitter could be started and attached to; see dmprof doctor");
   return cost;
 }
 

@@ -1,8 +1,9 @@
 // What each event type looks like on a timeline: its lane group, its name and the arguments shown when it is selected.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -46,6 +47,18 @@ DMPROF_EXPORT_SPAN(SpeculationStep, "speculation", "speculation");
 DMPROF_EXPORT_SPAN(Prefetch, "prefetch", "cache");
 
 #undef DMPROF_EXPORT_SPAN
+
+// Where an event's span ends. An access is a point in the recording, but its wait is drawn.
+template <class E>
+TimeNs span_end(const E& event) {
+  return end_of(event);
+}
+template <>
+inline TimeNs span_end(const BlockAccess& event) {
+  const TimeNs room =
+      std::numeric_limits<TimeNs>::max() - std::max<TimeNs>(0, event.time);  // a hostile wait must not overflow
+  return event.time + std::clamp<TimeNs>(event.wait, 0, room);
+}
 
 // A request from its arrival to its end, with the parts that are known: queued, prefill, decode.
 struct RequestSpan {

@@ -137,7 +137,7 @@ class Walker {
     if (!loaded) return tl::unexpected(loaded.error());
     std::vector<E>& events = *loaded;
     std::stable_sort(events.begin(), events.end(), [](const E& a, const E& b) {
-      return std::tuple(a.track, begin_of(a), -end_of(a)) < std::tuple(b.track, begin_of(b), -end_of(b));
+      return std::tuple(a.track, begin_of(a), -span_end(a)) < std::tuple(b.track, begin_of(b), -span_end(b));
     });
     const Names names{[this](NameId id) { return name(id); }, [this](TierId id) { return tier(id); }};
     const std::string group(SpanOf<E>::group);
@@ -149,10 +149,10 @@ class Walker {
         lanes = Lanes();
       }
       const SpanText text = SpanOf<E>::describe(event, names);
-      const auto place = text.instant ? std::nullopt : lanes.place(begin_of(event), end_of(event));
+      const auto place = text.instant ? std::nullopt : lanes.place(begin_of(event), span_end(event));
       const TimeNs start = time(event.track, begin_of(event));
       if (place) {
-        writer_.span(lane(event.track, group, *place), start, end_of(event) - begin_of(event), text.name,
+        writer_.span(lane(event.track, group, *place), start, span_end(event) - begin_of(event), text.name,
                      SpanOf<E>::category, text.arguments);
       } else {
         writer_.instant(lane(event.track, group, 0), start, text.name, SpanOf<E>::category, text.arguments);

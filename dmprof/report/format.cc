@@ -74,7 +74,8 @@ std::string quantity(double value, std::string_view unit) {
     return scaled(value, decimal, unit == "bytes" ? "B" : unit);
   if (value == std::floor(value) && std::fabs(value) < 1e15)
     return fmt::format("{}{} {}", value < 0 ? "-" : "", thousands(static_cast<std::uint64_t>(std::fabs(value))), unit);
-  if (value >= 1000 && value < 1e15) return fmt::format("{} {}", thousands(static_cast<std::uint64_t>(value + 0.5)), unit);
+  if (value >= 1000 && value < 1e15)
+    return fmt::format("{} {}", thousands(static_cast<std::uint64_t>(value + 0.5)), unit);
   return fmt::format("{} {}", digits(value), unit);
 }
 

@@ -17,7 +17,11 @@ class Style {
 
  private:
   std::string wrap(std::string_view code, std::string_view text) const {
-    return colour_ ? "\033[" + std::string(code) + "m" + std::string(text) + "\033[0m" : std::string(text);
+    std::string styled;
+    if (colour_) styled.append("\033[").append(code).append("m");
+    styled.append(text);
+    if (colour_) styled.append("\033[0m");
+    return styled;
   }
   bool colour_;
 };
