@@ -1,9 +1,7 @@
 // What each event type looks like on a timeline: its lane group, its name and the arguments shown when it is selected.
 #pragma once
 
-#include <algorithm>
 #include <functional>
-#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -55,9 +53,7 @@ TimeNs span_end(const E& event) {
 }
 template <>
 inline TimeNs span_end(const BlockAccess& event) {
-  const TimeNs room =
-      std::numeric_limits<TimeNs>::max() - std::max<TimeNs>(0, event.time);  // a hostile wait must not overflow
-  return event.time + std::clamp<TimeNs>(event.wait, 0, room);
+  return add_duration(event.time, event.wait);
 }
 
 // A request from its arrival to its end, with the parts that are known: queued, prefill, decode.

@@ -1,7 +1,6 @@
 #include "dmprof/export/timeline.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -14,6 +13,22 @@
 namespace dmprof::exporting {
 
 namespace {
+
+// Times come from a file: kept far enough from the ends of their type that sums and differences cannot overflow.
+TimeNs in_range(TimeNs time) {
+  constexpr TimeNs limit = TimeNs{1} << 60;
+  return std::clamp(time, -limit, limit);
+}
+
+template <class E>
+TimeNs begin_in_range(const E& event) {
+  return in_range(begin_of(event));
+}
+
+template <class E>
+TimeNs end_in_range(const E& event) {
+  return std::max(begin_in_range(event), in_range(span_end(event)));
+}
 
 class Walker {
  public:
@@ -73,9 +88,9 @@ class Walker {
     const bool any_real =
         std::any_of(clocks_.begin(), clocks_.end(), [&](const auto& clock) { return !is_virtual(clock.first); });
     if (any_virtual && any_real) DMPROF_TRY(align_virtual_clocks());
-    TimeNs first = bounds->begin;
+    TimeNs first = in_range(bounds->begin);
     for (const auto& [clock, offset] : offsets_) first = std::min(first, first_by_clock_[clock] + offset);
-    base_ = first < 0 ? -std::max(first, -std::numeric_limits<TimeNs>::max()) : 0;
+    base_ = first < 0 ? -first : 0;
     return {};
   }
 
@@ -84,8 +99,8 @@ class Walker {
     for_each_event_type([&]<class E>() {
       if (!scanned) return;
       scanned = reader_.for_each<E>({}, [&](const E& event) {
-        const auto [place, fresh] = first_by_clock_.emplace(clock_of(event.track), begin_of(event));
-        if (!fresh) place->second = std::min(place->second, begin_of(event));
+        const auto [place, fresh] = first_by_clock_.emplace(clock_of(event.track), begin_in_range(event));
+        if (!fresh) place->second = std::min(place->second, begin_in_range(event));
       });
     });
     DMPROF_TRY(scanned);
@@ -106,7 +121,7 @@ class Walker {
 
   TimeNs time(TrackId track, TimeNs time) const {
     const auto offset = offsets_.find(clock_of(track));
-    return std::max<TimeNs>(0, time + base_ + (offset == offsets_.end() ? 0 : offset->second));
+    return std::max<TimeNs>(0, in_range(time) + base_ + (offset == offsets_.end() ? 0 : offset->second));
   }
 
   std::string_view name(NameId id) const { return id < names_.size() ? std::string_view(names_[id]) : "?"; }
@@ -137,7 +152,8 @@ class Walker {
     if (!loaded) return tl::unexpected(loaded.error());
     std::vector<E>& events = *loaded;
     std::stable_sort(events.begin(), events.end(), [](const E& a, const E& b) {
-      return std::tuple(a.track, begin_of(a), -span_end(a)) < std::tuple(b.track, begin_of(b), -span_end(b));
+      return std::tuple(a.track, begin_in_range(a), end_in_range(b)) <
+             std::tuple(b.track, begin_in_range(b), end_in_range(a));
     });
     const Names names{[this](NameId id) { return name(id); }, [this](TierId id) { return tier(id); }};
     const std::string group(SpanOf<E>::group);
@@ -149,10 +165,10 @@ class Walker {
         lanes = Lanes();
       }
       const SpanText text = SpanOf<E>::describe(event, names);
-      const auto place = text.instant ? std::nullopt : lanes.place(begin_of(event), span_end(event));
-      const TimeNs start = time(event.track, begin_of(event));
+      const auto place = text.instant ? std::nullopt : lanes.place(begin_in_range(event), end_in_range(event));
+      const TimeNs start = time(event.track, begin_in_range(event));
       if (place) {
-        writer_.span(lane(event.track, group, *place), start, span_end(event) - begin_of(event), text.name,
+        writer_.span(lane(event.track, group, *place), start, end_in_range(event) - begin_in_range(event), text.name,
                      SpanOf<E>::category, text.arguments);
       } else {
         writer_.instant(lane(event.track, group, 0), start, text.name, SpanOf<E>::category, text.arguments);
@@ -175,14 +191,15 @@ class Walker {
     const std::string group(SpanOf<E>::group);
     return reader_.for_each<E>({}, [&](const E& event) {
       const SpanText text = SpanOf<E>::describe(event, names);
-      writer_.instant(lane(event.track, group, 0), time(event.track, begin_of(event)), text.name, SpanOf<E>::category,
-                      text.arguments);
+      writer_.instant(lane(event.track, group, 0), time(event.track, begin_in_range(event)), text.name,
+                      SpanOf<E>::category, text.arguments);
     });
   }
 
   Status requests() {
     auto events = reader_.all<RequestEvent>();
     if (!events) return tl::unexpected(events.error());
+    for (RequestEvent& event : *events) event.time = in_range(event.time);
     std::map<TrackId, std::vector<RequestSpan>> by_track;
     for (RequestSpan& span : request_spans(*events)) by_track[span.track].push_back(std::move(span));
     for (const auto& [track, spans] : by_track) {
