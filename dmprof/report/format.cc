@@ -20,9 +20,9 @@ struct Prefix {
 std::string digits(double value) {
   const double size = std::fabs(value);
   if (value == std::floor(value) && size < 1000) return fmt::format("{:.0f}", value);
-  if (size >= 100) return fmt::format("{:.0f}", value);
-  if (size >= 10) return fmt::format("{:.1f}", value);
-  if (size >= 1) return fmt::format("{:.2f}", value);
+  if (size >= 99.95) return fmt::format("{:.0f}", value);
+  if (size >= 9.995) return fmt::format("{:.1f}", value);
+  if (size >= 0.9995) return fmt::format("{:.2f}", value);
   if (size >= 0.001) return fmt::format("{:.3f}", value);
   return fmt::format("{:.2g}", value);
 }

@@ -9,7 +9,7 @@ namespace {
 
 TEST(Format, scales_units_and_keeps_three_digits) {
   EXPECT_EQ(quantity(1'234'567, "ns"), "1.23 ms");
-  EXPECT_EQ(quantity(999.9e3, "ns"), "1 ms");
+  EXPECT_EQ(quantity(999.9e3, "ns"), "1.00 ms");
   EXPECT_EQ(quantity(12.34e9, "B/s"), "12.3 GB/s");
   EXPECT_EQ(quantity(0.847, "ratio"), "84.7 %");
   EXPECT_EQ(quantity(3.214, "x"), "3.21 x");
