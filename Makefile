@@ -1,7 +1,7 @@
 # Presets for people. Each target does everything it needs on a fresh Debian 12, packages included.
 JOBS ?= $(shell nproc)
 
-.PHONY: help packages build demo test bench lint format asan tsan fuzz clean
+.PHONY: help packages configure build demo test bench lint format asan tsan fuzz clean
 
 help:            ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -9,11 +9,14 @@ help:            ## this list
 packages:        ## install missing Debian packages
 	@cmake/install-packages.sh
 
-build: packages  ## release build into build/
+configure: packages
 	@cmake --preset release >build.log 2>&1 || { cat build.log; exit 1; }; rm -f build.log
+
+build: configure ## release build into build/
 	@cmake --build build -j $(JOBS)
 
-demo: build      ## decode with speculation, record it, diagnose it, try the fix
+demo: configure  ## decode with speculation, record it, diagnose it, try the fix
+	@cmake --build build -j $(JOBS) --target dmprof dm-engine
 	@samples/demo/run.sh
 
 test: build      ## every test that needs no network

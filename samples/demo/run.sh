@@ -11,8 +11,8 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
 # The small model fits the last-level cache, so its weights are streamed: 2 MiB of them stay, the rest comes over a link of
-# 1 GB/s with 200 us of latency. Replacement and prefetch stand where a careless setup leaves them.
-common=(--prompts samples/demo/prompts.jsonl --resident 2MiB --backing "throttle:1GB/s,200us"
+# 1 GB/s with 300 us of latency. Replacement and prefetch stand where a careless setup leaves them.
+common=(--prompts samples/demo/prompts.jsonl --resident 2MiB --backing "throttle:1GB/s,300us"
         --cache-policy 0 --prefetch-distance 1)
 plain=(build/bin/dm-engine --model "$target" "${common[@]}")
 speculating=(build/bin/dm-engine --model "$target" --draft "$draft" --lookahead 5 --baseline-every 16 "${common[@]}")

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Prints the figures of the README's benchmark section. Every ratio is taken inside one interleaved run; quote those, absolute
+# values drift with the machine. usage: tests/bench/run.sh [FILTER]     instrumentation, recording or engine
+set -eu
+cd "$(dirname "$0")/../.."
+only=${1:-}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+part() { [ -z "$only" ] || [ "$only" = "$1" ]; }
+
+if part instrumentation; then
+  echo "== instrumentation: cost of an event beside bare time-stamp reads"
+  build/bench/instrumentation_benchmark
+fi
+if part recording; then
+  echo "== recording and queries, 10 M events"
+  TMPDIR="$scratch" build/bench/bench_store
+fi
+if part engine; then
+  echo "== reference engine: decode rate beside read bandwidth, cost of verifying n tokens"
+  for type in q8_0 f16; do
+    build/bin/dm-engine synth --shape m400 --type "$type" --seed 1 -o "$scratch/m400.gguf" >/dev/null
+    build/bin/dm-engine bench --model "$scratch/m400.gguf"
+    rm "$scratch/m400.gguf"
+  done
+fi
