@@ -47,7 +47,8 @@ Result<std::uint64_t> Session::poll() {
   // Tracks that had ended before this drain have all their slots in it.
   std::vector<std::uint16_t> ended;
   for (const auto& [index, account] : accounts_) {
-    if (entries_[index].state == DMPROF_TRACK_ENDED) ended.push_back(index);
+    // A hostile page may lower its track count after tracks were taken in.
+    if (index < entries_.size() && entries_[index].state == DMPROF_TRACK_ENDED) ended.push_back(index);
   }
   const auto drained = drain();
   if (!drained) return tl::unexpected(drained.error());

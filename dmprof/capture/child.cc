@@ -104,8 +104,10 @@ std::optional<ChildEnd> Child::ended() {
   if (end_) return end_;
   int status = 0;
   const pid_t done = ::waitpid(pid_, &status, WNOHANG);
-  if (done != pid_) return std::nullopt;
+  const bool gone = done < 0 && errno == ECHILD;  // somebody else reaped it: its status is unknown, its end is not
+  if (done != pid_ && !gone) return std::nullopt;
   end_ = ChildEnd{};
+  if (gone) return end_;
   if (WIFEXITED(status)) end_->exit_status = WEXITSTATUS(status);
   if (WIFSIGNALED(status)) end_->signal = WTERMSIG(status);
   return end_;

@@ -24,6 +24,8 @@ int report(const dmprof::Error& error) {
 int main(int argc, char** argv) {
   // A reader that goes away (| head) must not kill a recording in progress; write_out() reports it instead.
   std::signal(SIGPIPE, SIG_IGN);
+  // A parent may have had it ignored; then the kernel would reap the recorded command and its status would be lost.
+  std::signal(SIGCHLD, SIG_DFL);
   try {
     auto action = dmprof::cli::parse_arguments(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc));
     if (!action) return report(action.error());

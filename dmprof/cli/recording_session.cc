@@ -20,6 +20,7 @@
 #include "dmprof/report/format.h"
 #include "dmprof/report/metric_json.h"
 #include "dmprof/report/metric_text.h"
+#include "dmprof/store/reader.h"
 
 namespace dmprof::cli {
 
@@ -70,6 +71,38 @@ std::string nothing_recorded(const SessionRequest& request, const capture::Outco
       capture::shell_quoted({request.command.front()}), outcome.child ? outcome.child->text() : "no status");
 }
 
+// The older recording that `output` names steps aside until the new one holds something, and comes back when it never does.
+class Replaced {
+ public:
+  static Result<Replaced> step_aside(const fs::path& output) {
+    Replaced replaced;
+    if (auto older = Reader::open(output.string())) {
+      if (auto run = older->run(); run && run->end == RunEnd::recording)
+        return fail(ErrorKind::usage,
+                    fmt::format("{} is still being recorded; name another file with -o", output.string()));
+      replaced.output_ = output;
+      replaced.aside_ = output.string() + ".replaced";
+      std::error_code error;
+      fs::rename(output, replaced.aside_, error);
+      if (error)
+        return fail(ErrorKind::environment, fmt::format("cannot replace {}: {}; name another file with -o",
+                                                        output.string(), error.message()));
+    }
+    return replaced;
+  }
+  void bring_back() const {
+    std::error_code ignored;
+    if (!aside_.empty()) fs::rename(aside_, output_, ignored);
+  }
+  void forget() const {
+    std::error_code ignored;
+    if (!aside_.empty()) fs::remove(aside_, ignored);
+  }
+
+ private:
+  fs::path output_, aside_;
+};
+
 }  // namespace
 
 Result<capture::Outcome> record_session(const SessionRequest& request) {
@@ -82,14 +115,20 @@ Result<capture::Outcome> record_session(const SessionRequest& request) {
   // Signals first: the threads started below must have them blocked.
   auto signals = capture::StopSignals::take();
   if (!signals) return tl::unexpected(signals.error());
+  auto replaced = Replaced::step_aside(request.output);
+  if (!replaced) return tl::unexpected(replaced.error());
   WriterOptions writer_options;
   writer_options.overwrite = true;
   auto writer = Writer::create(request.output.string(), writer_options);
-  if (!writer) return tl::unexpected(writer.error());
+  if (!writer) {
+    replaced->bring_back();
+    return tl::unexpected(writer.error());
+  }
   const auto discard = [&] {
     writer->reset();
     std::error_code ignored;
     for (const char* suffix : {"", "-wal", "-shm", "-journal"}) fs::remove(request.output.string() + suffix, ignored);
+    replaced->bring_back();
   };
 
   attach::AttachOptions attach_options;
@@ -106,7 +145,8 @@ Result<capture::Outcome> record_session(const SessionRequest& request) {
     child.emplace(std::move(*started));
   }
 
-  ProgressLine line(stderr);
+  // A command that prints to the same terminal has it to itself: redrawing a line would wipe out its text.
+  ProgressLine line(stderr, request.command.empty() || !is_terminal(stdout));
   capture::RecordOptions options;
   options.duration = request.duration;
   options.commit_every = request.commit_every;
@@ -124,6 +164,7 @@ Result<capture::Outcome> record_session(const SessionRequest& request) {
     if (outcome->failure) return tl::unexpected(*outcome->failure);
     return fail(ErrorKind::environment, nothing_recorded(request, *outcome, collector.problems()));
   }
+  replaced->forget();
   return outcome;
 }
 

@@ -17,7 +17,7 @@ bool wants_colour(std::FILE* stream) {
   return (no_colour == nullptr || no_colour[0] == '\0') && is_terminal(stream);
 }
 
-ProgressLine::ProgressLine(std::FILE* stream) : stream_(stream), active_(is_terminal(stream)) {}
+ProgressLine::ProgressLine(std::FILE* stream, bool wanted) : stream_(stream), active_(wanted && is_terminal(stream)) {}
 
 ProgressLine::~ProgressLine() { clear(); }
 

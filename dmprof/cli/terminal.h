@@ -13,10 +13,10 @@ bool is_terminal(std::FILE* stream);
 // True when colours are welcome on `stream`: a terminal, and NO_COLOR is unset or empty.
 bool wants_colour(std::FILE* stream);
 
-// One line that is drawn over and over. Does nothing unless `stream` is a terminal. Not thread-safe.
+// One line that is drawn over and over. Does nothing unless `stream` is a terminal and it is `wanted`. Not thread-safe.
 class ProgressLine {
  public:
-  explicit ProgressLine(std::FILE* stream);
+  explicit ProgressLine(std::FILE* stream, bool wanted = true);
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;

@@ -9,6 +9,21 @@
 
 namespace dmprof::exporting {
 
+namespace {
+
+// Whether the file begins like an SQLite database, as every recording does.
+bool is_database(const std::string& path) {
+  constexpr std::string_view magic = "SQLite format 3";
+  std::FILE* file = std::fopen(path.c_str(), "rb");
+  if (file == nullptr) return false;
+  char start[magic.size()] = {};
+  const bool same = std::fread(start, 1, sizeof start, file) == sizeof start && std::string_view(start, sizeof start) == magic;
+  std::fclose(file);
+  return same;
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Output>> Output::open(const std::string& path) {
   std::unique_ptr<Output> output(new Output);
   output->path_ = path;
@@ -20,6 +35,9 @@ Result<std::unique_ptr<Output>> Output::open(const std::string& path) {
   const bool there = ::stat(path.c_str(), &status) == 0;
   if (there && S_ISDIR(status.st_mode))
     return fail(ErrorKind::environment, fmt::format("cannot write {}: it is a directory; name a file in it", path));
+  if (there && S_ISREG(status.st_mode) && is_database(path))
+    return fail(ErrorKind::environment,
+                fmt::format("cannot write {}: it is a recording or another SQLite database and would be lost; choose another name with -o", path));
   // Devices and pipes are written in place: renaming would replace them by a file.
   const bool in_place = there && !S_ISREG(status.st_mode);
   output->temporary_ = in_place ? "" : fmt::format("{}.{}.tmp", path, ::getpid());

@@ -30,7 +30,8 @@ int dmprof_tsc_is_invariant_(void) {
   close(fd);
   if (length <= 0) return 0;
   text[length] = 0;
-  for (char* word = strtok(text, " \n"); word != NULL; word = strtok(NULL, " \n")) {
+  char* rest = NULL; /* strtok itself would disturb the host program's own use of it */
+  for (char* word = strtok_r(text, " \n", &rest); word != NULL; word = strtok_r(NULL, " \n", &rest)) {
     if (strcmp(word, "tsc") == 0) return 1;
   }
 #endif
