@@ -118,6 +118,7 @@ Result<double> measure_event_cost() {
       DiscardingSink sink;
       attach::AttachOptions options;
       options.pids = {child};
+      options.ring_bytes = 16u << 20;  // holds all rounds: what is measured is recording, never dropping
       attach::AttachCollector collector(options);
       measured = collector.start(sink) && receive(ends[0], &cost, sizeof cost, &collector);
       measured = collector.stop() && measured;
