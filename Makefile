@@ -26,17 +26,20 @@ bench: packages  ## the figures of the README's benchmark section, as ratios
 	@cmake --preset bench >/dev/null && cmake --build --preset bench -j $(JOBS)
 	@tests/bench/run.sh
 
-lint: packages   ## include table, formatting
+lint:            ## include table, formatting
+	@cmake/install-packages.sh clang-format
 	@tests/lint/include_table.py .
 	@tests/lint/format.sh --check
 
 format:          ## reformat the sources
+	@cmake/install-packages.sh clang-format
 	@tests/lint/format.sh
 
 asan tsan: packages  ## the tests under a sanitizer
 	@cmake --preset $@ >/dev/null && cmake --build --preset $@ -j $(JOBS) && ctest --preset $@ -j $(JOBS)
 
-fuzz: packages   ## build and briefly run the fuzzers (needs clang)
+fuzz:            ## build and briefly run the fuzzers
+	@cmake/install-packages.sh clang
 	@cmake --preset fuzz >/dev/null && cmake --build --preset fuzz -j $(JOBS) && tests/fuzz/run.sh
 
 clean:           ## remove every build folder

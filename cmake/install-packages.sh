@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Lists what is missing for building and testing dmprof on Debian 12, then installs it with apt.
-# usage: cmake/install-packages.sh [--check]      --check only lists (exit 6 when something is missing)
+# usage: cmake/install-packages.sh [--check] [PACKAGE…]      --check only lists (exit 6 when something is missing); PACKAGE: wanted besides
 set -eu
 packages=(
   build-essential cmake ninja-build pkg-config ccache git python3   # tools
@@ -9,13 +9,16 @@ packages=(
   libhwy-dev                                                        # SIMD of the reference engine
   libgtest-dev libgmock-dev libbenchmark-dev                        # tests and benchmarks
 )
+check=no
+[ "${1:-}" = --check ] && { check=yes; shift; }
+packages+=("$@")
 missing=()
 for package in "${packages[@]}"; do
   dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || missing+=("$package")
 done
 [ ${#missing[@]} -eq 0 ] && exit 0
 echo "missing packages: ${missing[*]}" >&2
-[ "${1:-}" = --check ] && exit 6
+[ "$check" = yes ] && exit 6
 
 command -v apt-get >/dev/null || {
   echo "install-packages: no apt-get here; install the packages above by hand (Debian 12 is what is tested)" >&2
