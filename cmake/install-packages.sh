@@ -5,8 +5,8 @@ set -eu
 packages=(
   build-essential cmake ninja-build pkg-config ccache git python3   # tools
   libcli11-dev libfmt-dev nlohmann-json3-dev libyaml-cpp-dev        # command line, text, rules
-  libexpected-dev libsqlite3-dev sqlite3 libzstd-dev zlib1g-dev     # errors as values, the recording
-  libhwy-dev                                                        # SIMD of the reference engine
+  libexpected-dev libsqlite3-dev sqlite3 libzstd-dev                # errors as values, the recording
+  libhwy-dev                                                        # SIMD of the calibration
   libgtest-dev libgmock-dev libbenchmark-dev                        # tests and benchmarks
 )
 check=no

@@ -43,12 +43,12 @@ Result<std::unique_ptr<Arena>> Arena::make(std::uint64_t ring_slots, std::uint32
   arena->bytes_ = arena->first_slot_ + arena->count_ * ring_bytes;
   arena->state_.resize(arena->count_);
   arena->fd_ = ::memfd_create("dmprof-rings", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  const bool sized = arena->fd_ >= 0 && ::ftruncate(arena->fd_, static_cast<off_t>(arena->bytes_)) == 0 &&
-                     ::posix_fallocate(arena->fd_, 0, static_cast<off_t>(arena->first_slot_)) == 0 &&
-                     ::fcntl(arena->fd_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0;
-  if (!sized)
+  int error = arena->fd_ < 0 || ::ftruncate(arena->fd_, static_cast<off_t>(arena->bytes_)) != 0 ? errno : 0;
+  if (error == 0) error = ::posix_fallocate(arena->fd_, 0, static_cast<off_t>(arena->first_slot_));  // leaves errno alone
+  if (error == 0 && ::fcntl(arena->fd_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) error = errno;
+  if (error != 0)
     return fail(ErrorKind::environment,
-                std::string("cannot make shared memory for the rings: ") + std::strerror(errno));
+                std::string("cannot make shared memory for the rings: ") + std::strerror(error));
   void* memory = ::mmap(nullptr, arena->bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, arena->fd_, 0);
   if (memory == MAP_FAILED)
     return fail(ErrorKind::environment, std::string("cannot map the rings: ") + std::strerror(errno));

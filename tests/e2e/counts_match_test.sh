@@ -37,7 +37,7 @@ dmprof --metric prefetch_hit_rate,speculation_accuracy,tokens_per_step --run run
 sum=$(dmprof --metric time_budget --run run.dmprof --json 2>>metrics.err | tr -d '\n ' | sed -E 's/.*"name":"time_budget","value":([0-9.e-]+).*/\1/')
 awk -v sum="$sum" 'BEGIN { exit !(sum > 0.99 && sum < 1.01) }' || die "the time budget sums to $sum"
 dmprof diagnose run.dmprof >diagnosis.txt 2>diagnosis.err || die "no diagnosis"
-grep -q '100.0 %' diagnosis.txt || die "the printed budget does not sum to 100 %"
+grep -Eq '^ +sum +100\.0 %' diagnosis.txt || die "the printed budget does not sum to 100 %"
 dmprof export run.dmprof --format perfetto -o run.pftrace 2>export.err || die "no Perfetto export"
 dmprof export run.dmprof --format chrome -o run.json 2>export.err || die "no Chrome export"
 [ -s run.pftrace ] && [ -s run.json ] || die "an export is empty"

@@ -97,13 +97,16 @@ class BytePairEncoder final : public Encoder {
   // A merge whose result is not in the vocabulary falls apart into bytes; a byte that is missing too becomes the
   // unknown token where there is one.
   void add(std::string_view piece, std::vector<int32_t>& out) const {
-    if (const auto id = vocabulary_->find(piece)) return out.push_back(*id);
-    const size_t first = next_character(piece).bytes;
-    if (first < piece.size()) {
-      add(piece.substr(0, first), out);
-      return add(piece.substr(first), out);
+    while (!piece.empty()) {
+      if (const auto id = vocabulary_->find(piece)) return out.push_back(*id);
+      const size_t first = next_character(piece).bytes;
+      if (const auto id = vocabulary_->find(piece.substr(0, first))) {
+        out.push_back(*id);
+      } else if (vocabulary_->unknown) {
+        out.push_back(*vocabulary_->unknown);
+      }
+      piece.remove_prefix(first);
     }
-    if (vocabulary_->unknown) out.push_back(*vocabulary_->unknown);
   }
 
   const Vocabulary* vocabulary_;
