@@ -34,7 +34,8 @@ Result<std::vector<EngineInfo>> list_engines() {
 Result<ring::ControlPage> find_engine(std::int64_t pid) {
   const std::string process = "process " + std::to_string(pid);
   const std::optional<uid_t> owner = pid > 0 ? ring::owner_of(pid) : std::nullopt;
-  if (!owner) return fail(ErrorKind::environment, process + " does not exist: `dmprof doctor` lists the engines that run");
+  if (!owner)
+    return fail(ErrorKind::environment, process + " does not exist: `dmprof doctor` lists the engines that run");
   std::optional<Error> refused;
   for (const ring::PageName& name : ring::list_pages()) {
     if (name.pid != pid) continue;
@@ -48,10 +49,9 @@ Result<ring::ControlPage> find_engine(std::int64_t pid) {
     return fail(ErrorKind::environment,
                 process + " belongs to another user (uid " + std::to_string(*owner) + "): run dmprof as that user");
   }
-  return fail(
-      ErrorKind::environment,
-      process + " (" + ring::command_of(pid) +
-          ") has no dmprof SDK, or has not called dmprof_init yet: link libdmprof and call it, see dmprof/sdk/dmprof.h");
+  return fail(ErrorKind::environment, process + " (" + ring::command_of(pid) +
+                                          ") has no dmprof SDK, or has not called dmprof_init yet: link libdmprof and "
+                                          "call it, see dmprof/sdk/dmprof.h");
 }
 
 }  // namespace dmprof::attach

@@ -11,10 +11,10 @@ namespace dmprof {
 
 // The kind decides the exit status of the command line (see cli/exit_status.h); the text is for people.
 enum class ErrorKind {
-  usage,         // the caller asked for something that does not exist or does not fit together
-  cannot_answer, // the recording lacks what the question needs
-  bad_input,     // a file or stream is damaged, foreign, newer, or hostile
-  environment,   // no permission, no space, no such process, a missing facility of this machine
+  usage,          // the caller asked for something that does not exist or does not fit together
+  cannot_answer,  // the recording lacks what the question needs
+  bad_input,      // a file or stream is damaged, foreign, newer, or hostile
+  environment,    // no permission, no space, no such process, a missing facility of this machine
 };
 
 struct Error {
@@ -32,9 +32,10 @@ inline tl::unexpected<Error> fail(ErrorKind kind, std::string message) {
 
 }  // namespace dmprof
 
-// Hands an error up: DMPROF_TRY(status_expression); for a value use `auto x = f(); if (!x) return tl::unexpected(x.error());`
-#define DMPROF_TRY(expression)                                              \
-  do {                                                                      \
-    auto dmprof_try_result = (expression);                                  \
+// Hands an error up: DMPROF_TRY(status_expression).
+// For a value: `auto x = f(); if (!x) return tl::unexpected(x.error());`
+#define DMPROF_TRY(expression)                                                \
+  do {                                                                        \
+    auto dmprof_try_result = (expression);                                    \
     if (!dmprof_try_result) return tl::unexpected(dmprof_try_result.error()); \
   } while (false)

@@ -71,7 +71,8 @@ std::string nothing_recorded(const SessionRequest& request, const capture::Outco
       capture::shell_quoted({request.command.front()}), outcome.child ? outcome.child->text() : "no status");
 }
 
-// The older recording that `output` names steps aside until the new one holds something, and comes back when it never does.
+// The older recording that `output` names steps aside until the new one holds something, and comes back when it never
+// does.
 class Replaced {
  public:
   static Result<Replaced> step_aside(const fs::path& output) {
@@ -85,8 +86,8 @@ class Replaced {
       std::error_code error;
       fs::rename(output, replaced.aside_, error);
       if (error)
-        return fail(ErrorKind::environment, fmt::format("cannot replace {}: {}; name another file with -o",
-                                                        output.string(), error.message()));
+        return fail(ErrorKind::environment,
+                    fmt::format("cannot replace {}: {}; name another file with -o", output.string(), error.message()));
     }
     return replaced;
   }

@@ -1,11 +1,11 @@
-// Names every field of every event type once. Column encoding and decoding, SQL tables and CSV export are generated from
-// this description, so a field exists everywhere or nowhere.
+// Names every field of every event type once. Column encoding and decoding, SQL tables and CSV export are generated
+// from this description, so a field exists everywhere or nowhere.
 //
 //   for_each_event_type([]<class E>() { … Describe<E>::table … });
 //   for_each_field<Slice>([](const auto& field, std::size_t index) { … field.name, field.member … });
 //
-// Rules that keep old recordings readable: `kind` numbers and the order of `fields` never change; a new field goes to the end
-// (chunks written before it existed read as the field's default).
+// Rules that keep old recordings readable: `kind` numbers and the order of `fields` never change; a new field goes to
+// the end (chunks written before it existed read as the field's default).
 #pragma once
 
 #include <cstddef>
@@ -36,18 +36,19 @@ struct Field {
   using Event = E;
   using Value = T;
   std::string_view name;
-  T E::* member;
+  T E::*member;
   Coding coding;
   Meaning meaning;
   std::string_view doc;  // one line, with the unit where there is one
 };
 
 template <class E, class T>
-constexpr Field<E, T> field(std::string_view name, T E::* member, Coding coding, Meaning meaning, std::string_view doc) {
+constexpr Field<E, T> field(std::string_view name, T E::*member, Coding coding, Meaning meaning, std::string_view doc) {
   return {name, member, coding, meaning, doc};
 }
 
-// Specialised for each event type: `kind` (stable number, from 1), `table` (SQL and CSV name), `doc`, `fields` (tuple of Field).
+// Specialised for each event type: `kind` (stable number, from 1), `table` (SQL and CSV name), `doc`, `fields` (tuple
+// of Field).
 template <class E>
 struct Describe;
 
@@ -83,11 +84,11 @@ struct Describe<Counter> {
   static constexpr std::uint8_t kind = 3;
   static constexpr std::string_view table = "counter";
   static constexpr std::string_view doc = "a value at a point in time";
-  static constexpr auto fields =
-      std::make_tuple(field("track", &Counter::track, Coding::delta, Meaning::track, "track it lies on"),
-                      field("time", &Counter::time, Coding::delta, Meaning::time, "time, ns"),
-                      field("name", &Counter::name, Coding::plain, Meaning::name, "which counter"),
-                      field("value", &Counter::value, Coding::real, Meaning::number, "value, in the counter's own unit"));
+  static constexpr auto fields = std::make_tuple(
+      field("track", &Counter::track, Coding::delta, Meaning::track, "track it lies on"),
+      field("time", &Counter::time, Coding::delta, Meaning::time, "time, ns"),
+      field("name", &Counter::name, Coding::plain, Meaning::name, "which counter"),
+      field("value", &Counter::value, Coding::real, Meaning::number, "value, in the counter's own unit"));
 };
 
 template <>
@@ -124,7 +125,8 @@ struct Describe<Step> {
       field("draft_time", &Step::draft_time, Coding::plain, Meaning::duration, "candidate generation, ns"),
       field("verify_time", &Step::verify_time, Coding::plain, Meaning::duration, "target pass with its stalls, ns"),
       field("accept_time", &Step::accept_time, Coding::plain, Meaning::duration, "acceptance and sampling, ns"),
-      field("parameter_bytes", &Step::parameter_bytes, Coding::plain, Meaning::bytes, "parameters the target pass read, B"),
+      field("parameter_bytes", &Step::parameter_bytes, Coding::plain, Meaning::bytes,
+            "parameters the target pass read, B"),
       field("kv_bytes", &Step::kv_bytes, Coding::plain, Meaning::bytes, "KV the target pass read, B"),
       field("flops", &Step::flops, Coding::plain, Meaning::number, "model FLOPs of the target pass"));
 };
@@ -151,8 +153,10 @@ struct Describe<SpeculationStep> {
             "accepted path, 4 bits a level, lowest level first"),
       field("cut", &SpeculationStep::cut, Coding::plain, Meaning::label, "why it emitted less than accepted + 1"),
       field("draft_time", &SpeculationStep::draft_time, Coding::plain, Meaning::duration, "draft stage, ns, not split"),
-      field("verify_time", &SpeculationStep::verify_time, Coding::plain, Meaning::duration, "verify stage, ns, not split"),
-      field("accept_time", &SpeculationStep::accept_time, Coding::plain, Meaning::duration, "accept stage, ns, not split"));
+      field("verify_time", &SpeculationStep::verify_time, Coding::plain, Meaning::duration,
+            "verify stage, ns, not split"),
+      field("accept_time", &SpeculationStep::accept_time, Coding::plain, Meaning::duration,
+            "accept stage, ns, not split"));
 };
 
 template <>
@@ -196,18 +200,17 @@ struct Describe<Transfer> {
   static constexpr std::uint8_t kind = 9;
   static constexpr std::string_view table = "transfer";
   static constexpr std::string_view doc = "bytes that moved from one tier to another";
-  static constexpr auto fields =
-      std::make_tuple(field("track", &Transfer::track, Coding::delta, Meaning::track, "track it lies on"),
-                      field("start", &Transfer::start, Coding::delta, Meaning::time, "start, ns"),
-                      field("duration", &Transfer::duration, Coding::plain, Meaning::duration, "length, ns"),
-                      field("from_tier", &Transfer::from, Coding::plain, Meaning::tier, "source tier"),
-                      field("to_tier", &Transfer::to, Coding::plain, Meaning::tier, "destination tier"),
-                      field("bytes", &Transfer::bytes, Coding::plain, Meaning::bytes, "bytes moved, B"),
-                      field("useful_bytes", &Transfer::useful_bytes, Coding::plain, Meaning::bytes,
-                            "bytes somebody asked for, B"),
-                      field("block", &Transfer::block, Coding::delta, Meaning::number, "block number"),
-                      field("queue_depth", &Transfer::queue_depth, Coding::plain, Meaning::number,
-                            "requests in flight on the link when it started, itself included"));
+  static constexpr auto fields = std::make_tuple(
+      field("track", &Transfer::track, Coding::delta, Meaning::track, "track it lies on"),
+      field("start", &Transfer::start, Coding::delta, Meaning::time, "start, ns"),
+      field("duration", &Transfer::duration, Coding::plain, Meaning::duration, "length, ns"),
+      field("from_tier", &Transfer::from, Coding::plain, Meaning::tier, "source tier"),
+      field("to_tier", &Transfer::to, Coding::plain, Meaning::tier, "destination tier"),
+      field("bytes", &Transfer::bytes, Coding::plain, Meaning::bytes, "bytes moved, B"),
+      field("useful_bytes", &Transfer::useful_bytes, Coding::plain, Meaning::bytes, "bytes somebody asked for, B"),
+      field("block", &Transfer::block, Coding::delta, Meaning::number, "block number"),
+      field("queue_depth", &Transfer::queue_depth, Coding::plain, Meaning::number,
+            "requests in flight on the link when it started, itself included"));
 };
 
 template <>
@@ -254,7 +257,7 @@ constexpr std::size_t field_index(std::index_sequence<I...>) {
 }
 template <auto Member>
 struct MemberOf;
-template <class E, class T, T E::* Member>
+template <class E, class T, T E::*Member>
 struct MemberOf<Member> {
   using Event = E;
   using Value = T;
@@ -279,9 +282,14 @@ inline constexpr std::size_t field_index = detail::field_index<Member, typename 
     std::make_index_sequence<field_count<typename detail::MemberOf<Member>::Event>>());
 
 template <class E>
-concept HasDuration = requires(const E& event) { event.start; event.duration; };
+concept HasDuration = requires(const E& event) {
+  event.start;
+  event.duration;
+};
 template <class E>
-concept HasName = requires(const E& event) { event.name; };
+concept HasName = requires(const E& event) {
+  event.name;
+};
 
 // Start of an event, ns.
 template <class E>

@@ -1,6 +1,6 @@
-// The one sum type of everything a recording can hold at high rate. Collectors and decoders produce it, the store keeps it,
-// analyzers read it back as columns. Structs are plain data; dmprof/event/describe.h names every field once, and encoder,
-// decoder, SQL tables and CSV export are generated from that description.
+// The one sum type of everything a recording can hold at high rate. Collectors and decoders produce it, the store keeps
+// it, analyzers read it back as columns. Structs are plain data; dmprof/event/describe.h names every field once, and
+// encoder, decoder, SQL tables and CSV export are generated from that description.
 //
 // Times are integer nanoseconds in the clock domain of the event's track; sizes are bytes. An id of 0 means "none".
 #pragma once
@@ -23,9 +23,9 @@ struct Slice {
   TimeNs start = 0;
   TimeNs duration = 0;
   NameId name = 0;
-  std::uint32_t depth = 0;      // nesting level on its track, 0 = outermost
-  std::uint64_t step = 0;       // decode step it belongs to, 0 = none
-  std::uint64_t argument = 0;   // emitter-defined
+  std::uint32_t depth = 0;     // nesting level on its track, 0 = outermost
+  std::uint64_t step = 0;      // decode step it belongs to, 0 = none
+  std::uint64_t argument = 0;  // emitter-defined
 };
 
 struct Instant {
@@ -44,7 +44,8 @@ struct Counter {
 
 enum class RequestPoint : std::uint8_t { arrive = 0, schedule = 1, first_token = 2, preempt = 3, end = 4, fail = 5 };
 
-// One point in a request's life. `tokens`: prompt tokens at arrive, tokens computed so far at preempt, output tokens at end.
+// One point in a request's life. `tokens`: prompt tokens at arrive, tokens computed so far at preempt, output tokens at
+// end.
 struct RequestEvent {
   TrackId track = 0;
   TimeNs time = 0;
@@ -60,17 +61,17 @@ struct Step {
   TrackId track = 0;
   TimeNs start = 0;
   TimeNs duration = 0;
-  std::uint64_t step = 0;            // unique within the process, from 1
-  Phase phase = Phase::decode;       // a mixed batch is `prefill`
-  std::uint32_t batch = 0;           // sequences in the batch
-  std::uint32_t waiting = 0;         // requests that wait for admission at the start of the step
-  std::uint32_t target_tokens = 0;   // tokens the target computed (N+1 per verified sequence)
-  TimeNs draft_time = 0;             // candidate generation; stages are disjoint and lie inside the step
-  TimeNs verify_time = 0;            // target forward pass, stalls included
-  TimeNs accept_time = 0;            // acceptance, sampling
-  std::uint64_t parameter_bytes = 0; // parameter bytes the target pass read
-  std::uint64_t kv_bytes = 0;        // KV bytes the target pass read
-  std::uint64_t flops = 0;           // model FLOPs of the target pass
+  std::uint64_t step = 0;             // unique within the process, from 1
+  Phase phase = Phase::decode;        // a mixed batch is `prefill`
+  std::uint32_t batch = 0;            // sequences in the batch
+  std::uint32_t waiting = 0;          // requests that wait for admission at the start of the step
+  std::uint32_t target_tokens = 0;    // tokens the target computed (N+1 per verified sequence)
+  TimeNs draft_time = 0;              // candidate generation; stages are disjoint and lie inside the step
+  TimeNs verify_time = 0;             // target forward pass, stalls included
+  TimeNs accept_time = 0;             // acceptance, sampling
+  std::uint64_t parameter_bytes = 0;  // parameter bytes the target pass read
+  std::uint64_t kv_bytes = 0;         // KV bytes the target pass read
+  std::uint64_t flops = 0;            // model FLOPs of the target pass
 };
 
 enum class DraftType : std::uint8_t { none = 0, model = 1, ngram = 2, head = 3, tree = 4 };
@@ -79,20 +80,20 @@ enum class StepCut : std::uint8_t { whole = 0, end_of_text = 1, max_tokens = 2, 
 // What one step did for one request. drafted >= verified >= accepted; emitted = accepted + 1 unless cut short.
 struct SpeculationStep {
   TrackId track = 0;
-  TimeNs time = 0;                // end of the step: the tokens exist now
-  std::uint64_t step = 0;         // joins Step.step
+  TimeNs time = 0;         // end of the step: the tokens exist now
+  std::uint64_t step = 0;  // joins Step.step
   std::uint64_t request = 0;
-  std::uint32_t position = 0;     // tokens in the sequence before the step
-  std::uint32_t drafted = 0;      // draft tokens generated, discarded ones included
-  std::uint32_t verified = 0;     // draft tokens the target checked
-  std::uint32_t accepted = 0;     // draft tokens kept
-  std::uint32_t emitted = 0;      // tokens the request received
+  std::uint32_t position = 0;  // tokens in the sequence before the step
+  std::uint32_t drafted = 0;   // draft tokens generated, discarded ones included
+  std::uint32_t verified = 0;  // draft tokens the target checked
+  std::uint32_t accepted = 0;  // draft tokens kept
+  std::uint32_t emitted = 0;   // tokens the request received
   DraftType draft_type = DraftType::none;
-  std::uint32_t tree_depth = 0;   // chains: = drafted
-  std::uint32_t tree_nodes = 0;   // nodes verified; chains: = verified
-  std::uint64_t path = 0;         // accepted path of a tree, 4 bits a level (child index), lowest level first
-  StepCut cut = StepCut::whole;   // baseline: run without speculation on purpose, to measure c and v(n)
-  TimeNs draft_time = 0;          // this request's share is not split: the stage's time while it was in the batch
+  std::uint32_t tree_depth = 0;  // chains: = drafted
+  std::uint32_t tree_nodes = 0;  // nodes verified; chains: = verified
+  std::uint64_t path = 0;        // accepted path of a tree, 4 bits a level (child index), lowest level first
+  StepCut cut = StepCut::whole;  // baseline: run without speculation on purpose, to measure c and v(n)
+  TimeNs draft_time = 0;         // this request's share is not split: the stage's time while it was in the batch
   TimeNs verify_time = 0;
   TimeNs accept_time = 0;
 };
@@ -104,15 +105,15 @@ enum class Prediction : std::uint8_t { none = 0, right = 1, wrong = 2 };
 // A demand access to a block of parameters or KV.
 struct BlockAccess {
   TrackId track = 0;
-  TimeNs time = 0;                // when the consumer asked
+  TimeNs time = 0;  // when the consumer asked
   std::uint64_t block = 0;
-  TierId tier = 0;                // the managed tier that was asked
+  TierId tier = 0;  // the managed tier that was asked
   AccessOutcome outcome = AccessOutcome::hit;
   BlockOrigin origin = BlockOrigin::resident;  // who brought the block: `prefetched` on its first use after a prefetch
   Prediction prediction = Prediction::none;    // did the transition matrix name this block as the next one
   Phase phase = Phase::none;
   std::uint32_t bytes = 0;
-  TimeNs wait = 0;                // time the consumer stood still, 0 for a hit
+  TimeNs wait = 0;  // time the consumer stood still, 0 for a hit
   std::uint64_t step = 0;
 };
 
@@ -122,10 +123,10 @@ struct Prefetch {
   TrackId track = 0;
   TimeNs time = 0;
   std::uint64_t block = 0;
-  TierId tier = 0;                // destination
+  TierId tier = 0;  // destination
   PrefetchPoint point = PrefetchPoint::issued;
   std::uint32_t bytes = 0;
-  std::uint64_t victim = 0;       // block that `completed` evicted, plus 1; 0 = none
+  std::uint64_t victim = 0;  // block that `completed` evicted, plus 1; 0 = none
   std::uint64_t step = 0;
 };
 
@@ -136,7 +137,7 @@ struct Transfer {
   TierId from = 0;
   TierId to = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t useful_bytes = 0; // bytes somebody asked for; <= bytes
+  std::uint64_t useful_bytes = 0;  // bytes somebody asked for; <= bytes
   std::uint64_t block = 0;
   std::uint32_t queue_depth = 0;  // requests in flight on the link when it started, itself included
 };
@@ -148,10 +149,11 @@ struct Kernel {
   NameId name = 0;
   std::uint64_t flops = 0;
   std::uint64_t bytes = 0;
-  TimeNs stall = 0;               // part of duration spent waiting for blocks
+  TimeNs stall = 0;  // part of duration spent waiting for blocks
   std::uint64_t step = 0;
 };
 
-using Event = std::variant<Slice, Instant, Counter, RequestEvent, Step, SpeculationStep, BlockAccess, Prefetch, Transfer, Kernel>;
+using Event =
+    std::variant<Slice, Instant, Counter, RequestEvent, Step, SpeculationStep, BlockAccess, Prefetch, Transfer, Kernel>;
 
 }  // namespace dmprof

@@ -1,5 +1,5 @@
-// The words for every enumeration of event.h, as SQL, CSV and reports show them: label(RequestPoint::arrive) is "arrive".
-// The position in the list is the stored number; new words go to the end.
+// The words for every enumeration of event.h, as SQL, CSV and reports show them: label(RequestPoint::arrive) is
+// "arrive". The position in the list is the stored number; new words go to the end.
 #pragma once
 
 #include <array>
@@ -50,14 +50,12 @@ struct Labels<PrefetchPoint> {
 };
 
 template <class Enum>
-  requires std::is_enum_v<Enum>
-constexpr bool is_known(Enum value) {
-  return static_cast<std::size_t>(value) < Labels<Enum>::words.size();
-}
+requires std::is_enum_v<Enum>
+constexpr bool is_known(Enum value) { return static_cast<std::size_t>(value) < Labels<Enum>::words.size(); }
 
 // "?" for a number that has no word.
 template <class Enum>
-  requires std::is_enum_v<Enum>
+requires std::is_enum_v<Enum>
 constexpr std::string_view label(Enum value) {
   return is_known(value) ? Labels<Enum>::words[static_cast<std::size_t>(value)] : std::string_view("?");
 }

@@ -17,7 +17,8 @@ bool is_database(const std::string& path) {
   std::FILE* file = std::fopen(path.c_str(), "rb");
   if (file == nullptr) return false;
   char start[magic.size()] = {};
-  const bool same = std::fread(start, 1, sizeof start, file) == sizeof start && std::string_view(start, sizeof start) == magic;
+  const bool same =
+      std::fread(start, 1, sizeof start, file) == sizeof start && std::string_view(start, sizeof start) == magic;
   std::fclose(file);
   return same;
 }
@@ -36,8 +37,9 @@ Result<std::unique_ptr<Output>> Output::open(const std::string& path) {
   if (there && S_ISDIR(status.st_mode))
     return fail(ErrorKind::environment, fmt::format("cannot write {}: it is a directory; name a file in it", path));
   if (there && S_ISREG(status.st_mode) && is_database(path))
-    return fail(ErrorKind::environment,
-                fmt::format("cannot write {}: it is a recording or another SQLite database and would be lost; choose another name with -o", path));
+    return fail(ErrorKind::environment, fmt::format("cannot write {}: it is a recording or another SQLite database and "
+                                                    "would be lost; choose another name with -o",
+                                                    path));
   // Devices and pipes are written in place: renaming would replace them by a file.
   const bool in_place = there && !S_ISREG(status.st_mode);
   output->temporary_ = in_place ? "" : fmt::format("{}.{}.tmp", path, ::getpid());

@@ -44,7 +44,8 @@ Result<std::unique_ptr<Arena>> Arena::make(std::uint64_t ring_slots, std::uint32
   arena->state_.resize(arena->count_);
   arena->fd_ = ::memfd_create("dmprof-rings", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   int error = arena->fd_ < 0 || ::ftruncate(arena->fd_, static_cast<off_t>(arena->bytes_)) != 0 ? errno : 0;
-  if (error == 0) error = ::posix_fallocate(arena->fd_, 0, static_cast<off_t>(arena->first_slot_));  // leaves errno alone
+  if (error == 0)
+    error = ::posix_fallocate(arena->fd_, 0, static_cast<off_t>(arena->first_slot_));  // leaves errno alone
   if (error == 0 && ::fcntl(arena->fd_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) error = errno;
   if (error != 0)
     return fail(ErrorKind::environment,

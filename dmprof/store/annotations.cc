@@ -37,7 +37,8 @@ Result<Annotations> Annotations::open(const std::string& path) {
   {
     auto looked = store::open_read_only(path);
     if (!looked) return tl::unexpected(looked.error());
-    auto recorder = Statement::prepare(looked->get(), "SELECT recorder_pid, recorder_start FROM run WHERE finished IS NULL");
+    auto recorder =
+        Statement::prepare(looked->get(), "SELECT recorder_pid, recorder_start FROM run WHERE finished IS NULL");
     if (!recorder) return tl::unexpected(recorder.error());
     const Result<bool> unfinished = recorder->step();
     if (unfinished && *unfinished && store::is_alive(recorder->integer(0), recorder->integer(1))) {

@@ -50,10 +50,10 @@ Status ChunkTable::insert(const ClosedChunk& chunk) {
 
 Status ChunkTable::insert_column(std::int64_t id, std::span<const std::uint8_t> bytes) {
   scratch_.resize(ZSTD_compressBound(bytes.size()));
-  const std::size_t size =
-      ZSTD_compress2(context_.get(), scratch_.data(), scratch_.size(), bytes.data(), bytes.size());
+  const std::size_t size = ZSTD_compress2(context_.get(), scratch_.data(), scratch_.size(), bytes.data(), bytes.size());
   if (ZSTD_isError(size)) {
-    return fail(ErrorKind::environment, std::string("compressing a chunk: ") + ZSTD_getErrorName(size) + "; free some memory");
+    return fail(ErrorKind::environment,
+                std::string("compressing a chunk: ") + ZSTD_getErrorName(size) + "; free some memory");
   }
   bytes_written_ += size;
   column_.bind(id, std::span<const std::uint8_t>(scratch_.data(), size));

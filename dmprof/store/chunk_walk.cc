@@ -70,7 +70,8 @@ Status ChunkWalk::select(TimeRange range) {
 Result<bool> ChunkWalk::next() {
   if (position_ == selected_.size()) return false;
   const ChunkInfo& wanted = selected_[position_++];
-  constexpr std::int64_t largest_id = std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(max_columns) - 1;
+  constexpr std::int64_t largest_id =
+      std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(max_columns) - 1;
   if (wanted.id < 0 || wanted.id > largest_id) {
     return fail(ErrorKind::bad_input, "a chunk with an impossible number; the file is damaged");
   }
@@ -88,8 +89,8 @@ Result<bool> ChunkWalk::next() {
   return true;
 }
 
-// The slot that holds the chunk; else the one to overwrite: the longest unused, or always the first when more chunks are selected
-// than there are slots, since none of them would still be there the next time.
+// The slot that holds the chunk; else the one to overwrite: the longest unused, or always the first when more chunks
+// are selected than there are slots, since none of them would still be there the next time.
 ChunkWalk::Slot& ChunkWalk::slot_for(std::int64_t id) {
   Slot* oldest = &slots_->front();
   for (Slot& slot : *slots_) {

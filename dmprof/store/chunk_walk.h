@@ -1,5 +1,5 @@
-// Reads chunks out of a database connection: the one place where stored columns become values, for Reader and for the SQL
-// tables alike. Everything read is checked; allocations are bounded by max_chunk_rows.
+// Reads chunks out of a database connection: the one place where stored columns become values, for Reader and for the
+// SQL tables alike. Everything read is checked; allocations are bounded by max_chunk_rows.
 #pragma once
 
 #include <array>
@@ -43,7 +43,8 @@ class ChunkWalk final : public ChunkData {
     std::unique_ptr<std::byte[]> storage;  // room for the values, whatever their type
     std::size_t capacity = 0;
   };
-  // A chunk with what was decoded of it. Chunks never change, so a few stay decoded for whoever looks at one place again.
+  // A chunk with what was decoded of it. Chunks never change, so a few stay decoded for whoever looks at one place
+  // again.
   struct Slot {
     ChunkInfo info;
     std::vector<ColumnEntry> entries;
@@ -69,7 +70,8 @@ class ChunkWalk final : public ChunkData {
   std::span<const ColumnType> types_;
   std::vector<ChunkInfo> selected_;
   std::size_t position_ = 0;
-  std::unique_ptr<std::array<Slot, slots>> slots_ = std::make_unique<std::array<Slot, slots>>();  // stays put when moved
+  std::unique_ptr<std::array<Slot, slots>> slots_ =
+      std::make_unique<std::array<Slot, slots>>();  // stays put when moved
   Slot* current_ = nullptr;
   std::uint64_t turn_ = 0;
   std::vector<std::uint8_t> raw_;

@@ -102,9 +102,12 @@ void ColumnEncoder::encode(std::span<const std::uint64_t> values) {
 Codec ColumnEncoder::codec() const {
   if (!varies_) return Codec::constant;
   switch (coding_) {
-    case Coding::delta: return Codec::delta;
-    case Coding::real: return Codec::real;
-    case Coding::plain: break;
+    case Coding::delta:
+      return Codec::delta;
+    case Coding::real:
+      return Codec::real;
+    case Coding::plain:
+      break;
   }
   return Codec::plain;
 }
@@ -163,10 +166,17 @@ Status decode_column(Codec codec, std::uint64_t constant, std::span<const std::u
   };
   bool whole = false;
   switch (codec) {
-    case Codec::plain: whole = decode([](std::uint64_t v) { return v; }); break;
-    case Codec::delta: whole = decode([&](std::uint64_t v) { return previous += unzigzag(v); }); break;
-    case Codec::real: whole = decode([&](std::uint64_t v) { return previous ^= __builtin_bswap64(v); }); break;
-    case Codec::constant: break;
+    case Codec::plain:
+      whole = decode([](std::uint64_t v) { return v; });
+      break;
+    case Codec::delta:
+      whole = decode([&](std::uint64_t v) { return previous += unzigzag(v); });
+      break;
+    case Codec::real:
+      whole = decode([&](std::uint64_t v) { return previous ^= __builtin_bswap64(v); });
+      break;
+    case Codec::constant:
+      break;
   }
   if (!whole) return tl::unexpected(damaged("it ends too early"));
   if (in != end) return tl::unexpected(damaged("it holds more values than the chunk"));
@@ -174,10 +184,14 @@ Status decode_column(Codec codec, std::uint64_t constant, std::span<const std::u
   return {};
 }
 
-template Status decode_column(Codec, std::uint64_t, std::span<const std::uint8_t>, std::uint64_t, std::span<std::uint8_t>);
-template Status decode_column(Codec, std::uint64_t, std::span<const std::uint8_t>, std::uint64_t, std::span<std::uint32_t>);
-template Status decode_column(Codec, std::uint64_t, std::span<const std::uint8_t>, std::uint64_t, std::span<std::uint64_t>);
-template Status decode_column(Codec, std::uint64_t, std::span<const std::uint8_t>, std::uint64_t, std::span<std::int64_t>);
+template Status decode_column(Codec, std::uint64_t, std::span<const std::uint8_t>, std::uint64_t,
+                              std::span<std::uint8_t>);
+template Status decode_column(Codec, std::uint64_t, std::span<const std::uint8_t>, std::uint64_t,
+                              std::span<std::uint32_t>);
+template Status decode_column(Codec, std::uint64_t, std::span<const std::uint8_t>, std::uint64_t,
+                              std::span<std::uint64_t>);
+template Status decode_column(Codec, std::uint64_t, std::span<const std::uint8_t>, std::uint64_t,
+                              std::span<std::int64_t>);
 template Status decode_column(Codec, std::uint64_t, std::span<const std::uint8_t>, std::uint64_t, std::span<double>);
 
 void put_directory(const std::vector<ColumnEntry>& entries, std::vector<std::uint8_t>& out) {
@@ -191,7 +205,8 @@ void put_directory(const std::vector<ColumnEntry>& entries, std::vector<std::uin
   out.resize(static_cast<std::size_t>(end - out.data()));
 }
 
-Result<std::vector<ColumnEntry>> get_directory(std::span<const std::uint8_t> bytes, std::uint64_t rows, std::size_t columns) {
+Result<std::vector<ColumnEntry>> get_directory(std::span<const std::uint8_t> bytes, std::uint64_t rows,
+                                               std::size_t columns) {
   if (rows == 0 || rows > max_chunk_rows) return tl::unexpected(damaged("a chunk with an impossible number of rows"));
   std::vector<ColumnEntry> entries(columns);
   const std::uint8_t* in = bytes.data();

@@ -15,8 +15,9 @@
 
 namespace dmprof::store {
 
-inline constexpr std::size_t max_chunk_rows = 1U << 20;  // a reader refuses more: bounds what a hostile file can make it allocate
-inline constexpr std::size_t max_columns = 64;           // column_data.id = chunk * 64 + column
+inline constexpr std::size_t max_chunk_rows =
+    1U << 20;  // a reader refuses more: bounds what a hostile file can make it allocate
+inline constexpr std::size_t max_columns = 64;  // column_data.id = chunk * 64 + column
 
 enum class Codec : std::uint8_t { constant = 0, plain = 1, delta = 2, real = 3 };
 
@@ -86,8 +87,8 @@ struct ColumnType {
 };
 std::span<const ColumnType> column_types(std::uint8_t kind);  // empty for an unknown kind
 
-// Decodes `bytes` into exactly out.size() values. Fails when a varint is cut off, bytes are left, or a value is above `largest`.
-// T: uint8_t, uint32_t, uint64_t, int64_t, double.
+// Decodes `bytes` into exactly out.size() values. Fails when a varint is cut off, bytes are left, or a value is above
+// `largest`. T: uint8_t, uint32_t, uint64_t, int64_t, double.
 template <class T>
 Status decode_column(Codec codec, std::uint64_t constant, std::span<const std::uint8_t> bytes, std::uint64_t largest,
                      std::span<T> out);
@@ -100,6 +101,7 @@ struct ColumnEntry {
 };
 void put_directory(const std::vector<ColumnEntry>& entries, std::vector<std::uint8_t>& out);
 // Columns that the chunk's writer did not know are constant 0. Checks every length against `rows`.
-Result<std::vector<ColumnEntry>> get_directory(std::span<const std::uint8_t> bytes, std::uint64_t rows, std::size_t columns);
+Result<std::vector<ColumnEntry>> get_directory(std::span<const std::uint8_t> bytes, std::uint64_t rows,
+                                               std::size_t columns);
 
 }  // namespace dmprof::store

@@ -1,5 +1,5 @@
-// The writer's own thread: takes closed chunks and small changes in order, and commits them in one transaction a turn. A failure
-// is final: the transaction is rolled back, later work is dropped, and every later call returns the error.
+// The writer's own thread: takes closed chunks and small changes in order, and commits them in one transaction a turn.
+// A failure is final: the transaction is rolled back, later work is dropped, and every later call returns the error.
 #pragma once
 
 #include <condition_variable>
@@ -41,12 +41,12 @@ class CommitQueue {
   const std::size_t queue_bytes_;
 
   mutable std::mutex mutex_;
-  std::condition_variable work_;   // the thread waits here
-  std::condition_variable done_;   // callers wait here
+  std::condition_variable work_;  // the thread waits here
+  std::condition_variable done_;  // callers wait here
   std::vector<Job> jobs_;
   std::size_t waiting_bytes_ = 0;  // of chunks pushed and not yet committed
   std::uint64_t bytes_written_ = 0;
-  bool wanted_ = false;            // somebody wants a commit
+  bool wanted_ = false;  // somebody wants a commit
   bool busy_ = false;
   bool stopping_ = false;
   Status status_;

@@ -45,9 +45,11 @@ Result<FileHeader> read_header(const std::string& path) {
     const bool missing = errno == ENOENT || errno == ENOTDIR;
     return fail(ErrorKind::environment, path + ": " + (missing ? "no such recording; check the path" : reason(errno)));
   }
-  if (S_ISDIR(info.st_mode)) return fail(ErrorKind::bad_input, path + ": a directory, not a recording; name the .dmprof file in it");
+  if (S_ISDIR(info.st_mode))
+    return fail(ErrorKind::bad_input, path + ": a directory, not a recording; name the .dmprof file in it");
   if (!S_ISREG(info.st_mode)) return fail(ErrorKind::bad_input, path + ": not a regular file; name a .dmprof file");
-  if (info.st_size == 0) return fail(ErrorKind::bad_input, path + ": an empty file; the recorder could not write, record again");
+  if (info.st_size == 0)
+    return fail(ErrorKind::bad_input, path + ": an empty file; the recorder could not write, record again");
   std::ifstream file(path, std::ios::binary);
   if (!file) return fail(ErrorKind::environment, path + ": " + reason(errno) + "; check its permissions");
   FileHeader header;
@@ -56,7 +58,8 @@ Result<FileHeader> read_header(const std::string& path) {
     return fail(ErrorKind::bad_input, path + ": not a recording; to read a trace of another tool use `dmprof import`");
   }
   if (file.gcount() < static_cast<std::streamsize>(header_bytes)) {
-    return fail(ErrorKind::bad_input, path + ": cut off after " + std::to_string(file.gcount()) + " bytes; use a whole copy");
+    return fail(ErrorKind::bad_input,
+                path + ": cut off after " + std::to_string(file.gcount()) + " bytes; use a whole copy");
   }
   return header;
 }
@@ -143,8 +146,9 @@ Result<Database> create_database(const std::string& path, bool overwrite, std::u
   close(file);
   auto database = open_guarded(path, file_uri(path, "mode=rw"), SQLITE_OPEN_READWRITE);
   if (!database) return database;
-  // 8 KiB pages: column blobs of some hundred KiB. NORMAL: a killed recorder loses nothing committed, a power cut at most the
-  // log's tail. The log may grow to 64 MiB before it is folded in, so that folding (which waits for the disk) is rare.
+  // 8 KiB pages: column blobs of some hundred KiB. NORMAL: a killed recorder loses nothing committed, a power cut at
+  // most the log's tail. The log may grow to 64 MiB before it is folded in, so that folding (which waits for the disk)
+  // is rare.
   Status set = execute(database->get(),
                        "PRAGMA page_size=8192; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
                        "PRAGMA wal_autocheckpoint=8192; PRAGMA cache_size=-16384");
@@ -167,8 +171,10 @@ Result<Database> open_read_only(const std::string& path) {
     }
     return checked(open_guarded(path, file_uri(path, "mode=ro"), flags), path);
   }
-  // WAL without a log: nobody writes, and opening it normally would leave files beside it or fail in a read-only folder.
-  if (!has_content(path + "-wal")) return checked(open_guarded(path, file_uri(path, "mode=ro&immutable=1"), flags), path);
+  // WAL without a log: nobody writes, and opening it normally would leave files beside it or fail in a read-only
+  // folder.
+  if (!has_content(path + "-wal"))
+    return checked(open_guarded(path, file_uri(path, "mode=ro&immutable=1"), flags), path);
 
   auto database = open_guarded(path, file_uri(path, "mode=ro"), flags);
   if (!database || first_read(database->get())) return checked(std::move(database), path);
@@ -187,7 +193,8 @@ Result<Database> open_read_write(const std::string& path) {
     Status folded = execute(database->get(), "PRAGMA journal_mode=DELETE");
     if (!folded) return fail(folded.error().kind, path + ": " + folded.error().message);
   }
-  if (Status moved = migrate(database->get()); !moved) return fail(moved.error().kind, path + ": " + moved.error().message);
+  if (Status moved = migrate(database->get()); !moved)
+    return fail(moved.error().kind, path + ": " + moved.error().message);
   return database;
 }
 

@@ -88,13 +88,13 @@ struct Cursor : sqlite3_vtab_cursor {
   Table& table;
   std::unique_ptr<ChunkWalk> owned;
   ChunkWalk& walk;
-  TimeNs lowest = INT64_MIN;   // of the time column, both included
+  TimeNs lowest = INT64_MIN;  // of the time column, both included
   TimeNs highest = INT64_MAX;
-  std::uint64_t name = 0;      // wanted, when by_name
+  std::uint64_t name = 0;  // wanted, when by_name
   std::size_t name_field = 0;
   bool by_name = false;
   std::size_t row = 0;
-  std::size_t rows = 0;        // of the current chunk; 0 at the end
+  std::size_t rows = 0;  // of the current chunk; 0 at the end
 };
 
 enum Constraint : int { lower_bound = 1, upper_bound = 2, name_equals = 4 };
@@ -105,7 +105,8 @@ int connect(sqlite3* database, void* aux, int, const char* const*, sqlite3_vtab*
   const auto kind = static_cast<std::uint8_t>(reinterpret_cast<std::uintptr_t>(aux));
   auto table = std::unique_ptr<Table>(new (std::nothrow) Table(database, kind));
   if (table == nullptr) return SQLITE_NOMEM;
-  const auto usable = Statement::prepare(database, "SELECT count(*) FROM main.chunk, main.column_data, main.name LIMIT 0");
+  const auto usable =
+      Statement::prepare(database, "SELECT count(*) FROM main.chunk, main.column_data, main.name LIMIT 0");
   if (!usable) {
     *error = sqlite3_mprintf("the main database is no dmprof recording; open a .dmprof file first");
     return SQLITE_ERROR;
@@ -114,7 +115,8 @@ int connect(sqlite3* database, void* aux, int, const char* const*, sqlite3_vtab*
   for (std::size_t i = 0; i < table->types.size(); ++i) {
     const ColumnType& type = table->types[i];
     if (type.name == "start" || type.name == "time") table->time_field = i;
-    const bool has_text = type.meaning == Meaning::name || type.meaning == Meaning::tier || type.meaning == Meaning::label;
+    const bool has_text =
+        type.meaning == Meaning::name || type.meaning == Meaning::tier || type.meaning == Meaning::label;
     if (has_text) {
       table->columns.push_back({i, true});
       sql += quoted(type.name) + " TEXT, " + quoted(std::string(type.name) + "_id") + " INTEGER, ";
@@ -155,12 +157,11 @@ int best_index(sqlite3_vtab* base, sqlite3_index_info* info) {
   };
   // An equality on the time column serves as a lower bound.
   take(lower_bound, [&](const SqlColumn& column, int op, int) {
-    return column.field == table.time_field && (op == SQLITE_INDEX_CONSTRAINT_GT || op == SQLITE_INDEX_CONSTRAINT_GE ||
-                                                op == SQLITE_INDEX_CONSTRAINT_EQ);
+    return column.field == table.time_field &&
+           (op == SQLITE_INDEX_CONSTRAINT_GT || op == SQLITE_INDEX_CONSTRAINT_GE || op == SQLITE_INDEX_CONSTRAINT_EQ);
   });
   take(upper_bound, [&](const SqlColumn& column, int op, int) {
-    return column.field == table.time_field &&
-           (op == SQLITE_INDEX_CONSTRAINT_LT || op == SQLITE_INDEX_CONSTRAINT_LE);
+    return column.field == table.time_field && (op == SQLITE_INDEX_CONSTRAINT_LT || op == SQLITE_INDEX_CONSTRAINT_LE);
   });
   take(name_equals, [&](const SqlColumn& column, int op, int i) {
     return column.as_text && table.types[column.field].meaning == Meaning::name && op == SQLITE_INDEX_CONSTRAINT_EQ &&
@@ -219,13 +220,15 @@ int settle(Cursor& cursor) {
 // A bound as an integer that excludes no row the SQL value would keep; other types of value bound nothing.
 TimeNs bound_value(sqlite3_value* value, TimeNs otherwise) {
   switch (sqlite3_value_type(value)) {
-    case SQLITE_INTEGER: return sqlite3_value_int64(value);
+    case SQLITE_INTEGER:
+      return sqlite3_value_int64(value);
     case SQLITE_FLOAT: {
       const double real = sqlite3_value_double(value);
       if (!(std::fabs(real) < 9e15)) return otherwise;
       return static_cast<TimeNs>(otherwise == INT64_MIN ? std::floor(real) : std::ceil(real));
     }
-    default: return otherwise;
+    default:
+      return otherwise;
   }
 }
 
@@ -245,7 +248,8 @@ int filter(sqlite3_vtab_cursor* base, int used, const char*, int, sqlite3_value*
     }
   }
   // A row between the bounds may end later than `highest`, and its chunk begins no later than it.
-  if (Status done = cursor.walk.select({cursor.lowest, cursor.highest == INT64_MAX ? INT64_MAX : cursor.highest + 1}); !done) {
+  if (Status done = cursor.walk.select({cursor.lowest, cursor.highest == INT64_MAX ? INT64_MAX : cursor.highest + 1});
+      !done) {
     return cursor.table.report(done.error());
   }
   return settle(cursor);
@@ -271,14 +275,22 @@ int column_value(sqlite3_vtab_cursor* base, sqlite3_context* context, int index)
   std::int64_t value = 0;
   double real = 0;
   switch (type.value) {
-    case ColumnType::Value::byte: value = cursor.walk.bytes(column.field)[cursor.row]; break;
-    case ColumnType::Value::word: value = cursor.walk.words(column.field)[cursor.row]; break;
+    case ColumnType::Value::byte:
+      value = cursor.walk.bytes(column.field)[cursor.row];
+      break;
+    case ColumnType::Value::word:
+      value = cursor.walk.words(column.field)[cursor.row];
+      break;
     // SQL integers are signed: numbers of 2^63 and more appear negative.
     case ColumnType::Value::number:
       value = static_cast<std::int64_t>(cursor.walk.numbers(column.field)[cursor.row]);
       break;
-    case ColumnType::Value::time: value = cursor.walk.times(column.field)[cursor.row]; break;
-    case ColumnType::Value::real: real = cursor.walk.reals(column.field)[cursor.row]; break;
+    case ColumnType::Value::time:
+      value = cursor.walk.times(column.field)[cursor.row];
+      break;
+    case ColumnType::Value::real:
+      real = cursor.walk.reals(column.field)[cursor.row];
+      break;
   }
   if (Status whole = cursor.walk.take_damage(); !whole) return table.report(whole.error());
   if (type.value == ColumnType::Value::real) {

@@ -17,16 +17,83 @@ namespace {
 
 // Functions a query may call: none of them writes, loads code, or makes a value of a size of its caller's choice.
 constexpr auto allowed_functions = std::to_array<std::string_view>({
-    "->",         "->>",       "abs",       "acos",      "asin",         "atan",        "atan2",       "avg",
-    "ceil",       "ceiling",   "coalesce",  "cos",       "count",        "cume_dist",   "date",        "datetime",
-    "dense_rank", "exp",       "first_value", "floor",   "format",       "glob",        "group_concat", "hex",
-    "ifnull",     "iif",       "instr",     "json",      "json_array_length", "json_extract", "json_type", "json_valid",
-    "julianday",  "lag",       "last_value", "lead",     "length",       "like",        "ln",          "log",
-    "log10",      "log2",      "lower",     "ltrim",     "max",          "min",         "mod",         "nth_value",
-    "ntile",      "nullif",    "percent_rank", "pi",     "pow",          "power",       "printf",      "quote",
-    "rank",       "replace",   "round",     "row_number", "rtrim",       "sign",        "sin",         "sqrt",
-    "strftime",   "substr",    "substring", "sum",       "tan",          "time",        "total",       "trim",
-    "trunc",      "typeof",    "unicode",   "unixepoch", "upper",
+    "->",
+    "->>",
+    "abs",
+    "acos",
+    "asin",
+    "atan",
+    "atan2",
+    "avg",
+    "ceil",
+    "ceiling",
+    "coalesce",
+    "cos",
+    "count",
+    "cume_dist",
+    "date",
+    "datetime",
+    "dense_rank",
+    "exp",
+    "first_value",
+    "floor",
+    "format",
+    "glob",
+    "group_concat",
+    "hex",
+    "ifnull",
+    "iif",
+    "instr",
+    "json",
+    "json_array_length",
+    "json_extract",
+    "json_type",
+    "json_valid",
+    "julianday",
+    "lag",
+    "last_value",
+    "lead",
+    "length",
+    "like",
+    "ln",
+    "log",
+    "log10",
+    "log2",
+    "lower",
+    "ltrim",
+    "max",
+    "min",
+    "mod",
+    "nth_value",
+    "ntile",
+    "nullif",
+    "percent_rank",
+    "pi",
+    "pow",
+    "power",
+    "printf",
+    "quote",
+    "rank",
+    "replace",
+    "round",
+    "row_number",
+    "rtrim",
+    "sign",
+    "sin",
+    "sqrt",
+    "strftime",
+    "substr",
+    "substring",
+    "sum",
+    "tan",
+    "time",
+    "total",
+    "trim",
+    "trunc",
+    "typeof",
+    "unicode",
+    "unixepoch",
+    "upper",
 });
 static_assert(std::is_sorted(allowed_functions.begin(), allowed_functions.end()));
 
@@ -34,18 +101,21 @@ int authorize(void*, int action, const char*, const char* second, const char*, c
   switch (action) {
     case SQLITE_SELECT:
     case SQLITE_READ:
-    case SQLITE_RECURSIVE: return SQLITE_OK;
+    case SQLITE_RECURSIVE:
+      return SQLITE_OK;
     case SQLITE_FUNCTION: {
       std::string name = second == nullptr ? "" : second;
       for (char& letter : name) letter = static_cast<char>(letter >= 'A' && letter <= 'Z' ? letter + 32 : letter);
       return std::binary_search(allowed_functions.begin(), allowed_functions.end(), name) ? SQLITE_OK : SQLITE_DENY;
     }
-    default: return SQLITE_DENY;
+    default:
+      return SQLITE_DENY;
   }
 }
 
 std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 int past_deadline(void* deadline) {
@@ -86,7 +156,8 @@ void limit_time(sqlite3* database, double seconds) {
   // The deadline travels in the pointer: nothing to allocate, nothing to free.
   static_assert(sizeof(void*) == 8);
   const std::int64_t deadline = now_ns() + static_cast<std::int64_t>(std::clamp(seconds, 0.0, 1e6) * 1e9);
-  sqlite3_progress_handler(database, 10000, past_deadline, reinterpret_cast<void*>(static_cast<std::uintptr_t>(deadline)));
+  sqlite3_progress_handler(database, 10000, past_deadline,
+                           reinterpret_cast<void*>(static_cast<std::uintptr_t>(deadline)));
 }
 
 }  // namespace dmprof

@@ -1,8 +1,8 @@
 // SQL over a recording: the chunks as ordinary tables (slice, instant, counter, …: one per event type), names resolved.
 //
-// Columns are those of dmprof/event/describe.h. A name, tier or enumeration appears as text under its own name and as a number
-// under name_id, tier_id, point_id, …. A constraint on the time column (start, or time) reads only the chunks it can match.
-// Plain tables (process, track, capacity, knob, loss, …) are in the file already: see FORMAT.md.
+// Columns are those of dmprof/event/describe.h. A name, tier or enumeration appears as text under its own name and as a
+// number under name_id, tier_id, point_id, …. A constraint on the time column (start, or time) reads only the chunks it
+// can match. Plain tables (process, track, capacity, knob, loss, …) are in the file already: see FORMAT.md.
 #pragma once
 
 #include <string>
@@ -16,9 +16,9 @@ namespace dmprof {
 // Adds the tables to a connection whose main database is a recording. The connection stays the caller's.
 Status register_tables(sqlite3* database);
 
-// Opens a recording for SQL written by a person or found in a file: read-only, and only reading is possible (authorizer with a
-// list of allowed functions, no ATTACH, no schema changes, limits on length, depth and result size). The caller closes it with
-// sqlite3_close(). Errors as Reader::open.
+// Opens a recording for SQL written by a person or found in a file: read-only, and only reading is possible (authorizer
+// with a list of allowed functions, no ATTACH, no schema changes, limits on length, depth and result size). The caller
+// closes it with sqlite3_close(). Errors as Reader::open.
 Result<sqlite3*> open_for_query(const std::string& path);
 
 // Stops a runaway statement: the connection's statements fail with "interrupted" after `seconds`.

@@ -72,9 +72,9 @@ Result<std::vector<ChunkInfo>> Reader::chunks_of_kind(std::uint8_t kind, TimeRan
 }
 
 Result<std::vector<NameSummary>> Reader::names_of_kind(std::uint8_t kind) const {
-  auto statement = store::Statement::prepare(
-      state_->database.get(),
-      "SELECT name, events, duration, first, last FROM chunk_name WHERE chunk IN (SELECT id FROM chunk WHERE kind = ?1)");
+  auto statement = store::Statement::prepare(state_->database.get(),
+                                             "SELECT name, events, duration, first, last FROM chunk_name WHERE chunk "
+                                             "IN (SELECT id FROM chunk WHERE kind = ?1)");
   if (!statement) return tl::unexpected(state_->located(statement.error()));
   statement->bind(std::int64_t{kind});
   std::map<NameId, NameSummary> names;
@@ -98,8 +98,7 @@ Result<std::vector<NameSummary>> Reader::names_of_kind(std::uint8_t kind) const 
 }
 
 Result<TimeRange> Reader::time_bounds() const {
-  auto statement =
-      store::Statement::prepare(state_->database.get(), "SELECT min(min_time), max(max_time) FROM chunk");
+  auto statement = store::Statement::prepare(state_->database.get(), "SELECT min(min_time), max(max_time) FROM chunk");
   if (!statement) return tl::unexpected(state_->located(statement.error()));
   const Result<bool> row = statement->step();
   if (!row) return tl::unexpected(state_->located(row.error()));

@@ -5,11 +5,11 @@
 //     for (TimeNs duration : chunk.column<&Slice::duration>()) …          // only the columns you touch are decoded
 //   });
 //
-// Nothing in the file is trusted: lengths, counts and values are checked before they are used, and a damaged chunk is an error
-// that names it, never a crash or an unbounded allocation.
+// Nothing in the file is trusted: lengths, counts and values are checked before they are used, and a damaged chunk is
+// an error that names it, never a crash or an unbounded allocation.
 //
-// Thread-safety: one thread at a time uses a Reader; open one per thread. Errors: `bad_input` (not a recording, damaged, newer
-// version), `environment` (no such file, no permission).
+// Thread-safety: one thread at a time uses a Reader; open one per thread. Errors: `bad_input` (not a recording,
+// damaged, newer version), `environment` (no such file, no permission).
 #pragma once
 
 #include <algorithm>
@@ -38,11 +38,13 @@ class Reader {
 
   const std::string& path() const;
 
-  // --- events ---------------------------------------------------------------------------------------------------------
+  // --- events
+  // ---------------------------------------------------------------------------------------------------------
 
-  // Calls callback(const Chunk<E>&) for every chunk that overlaps `range`, in the order of recording. Whole chunks: rows
-  // outside the range may be among them, and rows are not sorted by time. A callback may return void, or bool: false stops.
-  // A column that turns out to be damaged reads as zeros inside the callback and makes scan() fail: drop the result then.
+  // Calls callback(const Chunk<E>&) for every chunk that overlaps `range`, in the order of recording. Whole chunks:
+  // rows outside the range may be among them, and rows are not sorted by time. A callback may return void, or bool:
+  // false stops. A column that turns out to be damaged reads as zeros inside the callback and makes scan() fail: drop
+  // the result then.
   template <class E, class Callback>
   Status scan(TimeRange range, Callback&& callback) const;
 
@@ -61,10 +63,8 @@ class Reader {
 
   // Count, duration sum and time bounds by name, from the summaries of the chunks: no column is read.
   template <class E>
-    requires HasName<E>
-  Result<std::vector<NameSummary>> by_name() const {
-    return names_of_kind(Describe<E>::kind);
-  }
+  requires HasName<E> Result<std::vector<NameSummary>> by_name()
+  const { return names_of_kind(Describe<E>::kind); }
 
   // Bounds and counts of every chunk of E.
   template <class E>
@@ -72,10 +72,12 @@ class Reader {
     return chunks_of_kind(Describe<E>::kind, range);
   }
 
-  // First start and last end over all event types; empty when nothing was recorded. Clock domains are mixed: see tracks().
+  // First start and last end over all event types; empty when nothing was recorded. Clock domains are mixed: see
+  // tracks().
   Result<TimeRange> time_bounds() const;
 
-  // --- plain tables ---------------------------------------------------------------------------------------------------
+  // --- plain tables
+  // ---------------------------------------------------------------------------------------------------
 
   Result<RunInfo> run() const;
   Result<std::vector<ProcessRow>> processes() const;
@@ -83,13 +85,13 @@ class Reader {
   Result<std::vector<ClockSync>> clock_syncs() const;
   Result<std::vector<TrackRow>> tracks() const;
   Result<std::vector<CapacityRow>> capacities() const;  // tiers, links, compute units; TierId is `id`
-  Result<std::vector<Knob>> knobs() const;              // by process and name, then `since`: the last one is in force at the end
+  Result<std::vector<Knob>> knobs() const;  // by process and name, then `since`: the last one is in force at the end
   Result<std::vector<Setting>> environment() const;
   Result<std::vector<Loss>> losses() const;
-  Result<std::vector<TrackBalance>> balance() const;    // emitted, lost, recorded per track
-  Result<std::vector<std::string>> names() const;       // index = NameId; [0] is ""
-  std::string name(NameId id) const;                    // "" for 0, "?" for an id the recording does not hold
-  NameId find_name(std::string_view text) const;        // 0 when the recording does not hold it
+  Result<std::vector<TrackBalance>> balance() const;  // emitted, lost, recorded per track
+  Result<std::vector<std::string>> names() const;     // index = NameId; [0] is ""
+  std::string name(NameId id) const;                  // "" for 0, "?" for an id the recording does not hold
+  NameId find_name(std::string_view text) const;      // 0 when the recording does not hold it
   Result<std::vector<StoredMetric>> metrics() const;
   Result<std::vector<StoredFinding>> findings() const;
 

@@ -15,7 +15,9 @@ constexpr std::size_t most_names = 1U << 24;  // a hostile id must not make the 
 // Reads every row of `sql` through `make`.
 template <class Row, class Make>
 Result<std::vector<Row>> rows(sqlite3* database, const std::string& path, std::string_view sql, Make&& make) {
-  const auto located = [&](const Error& error) { return tl::unexpected(Error{error.kind, path + ": " + error.message}); };
+  const auto located = [&](const Error& error) {
+    return tl::unexpected(Error{error.kind, path + ": " + error.message});
+  };
   auto statement = Statement::prepare(database, sql);
   if (!statement) return located(statement.error());
   std::vector<Row> read;
@@ -41,23 +43,25 @@ ClockKind clock_kind(const std::string& word) {
 }  // namespace
 
 Result<RunInfo> Reader::run() const {
-  auto runs = rows<RunInfo>(
-      state_->database.get(), path(),
-      "SELECT started, finished, reason, dmprof_version, recorder_pid, recorder_start FROM run", [](const Statement& row) {
-        RunInfo run;
-        run.started = row.integer(0);
-        if (!row.is_null(1)) run.finished = row.integer(1);
-        run.reason = row.text(2);
-        run.dmprof_version = row.text(3);
-        if (run.finished) {
-          run.end = RunEnd::finished;
-        } else {
-          run.end = store::is_alive(row.integer(4), row.integer(5)) ? RunEnd::recording : RunEnd::interrupted;
-        }
-        return run;
-      });
+  auto runs = rows<RunInfo>(state_->database.get(), path(),
+                            "SELECT started, finished, reason, dmprof_version, recorder_pid, recorder_start FROM run",
+                            [](const Statement& row) {
+                              RunInfo run;
+                              run.started = row.integer(0);
+                              if (!row.is_null(1)) run.finished = row.integer(1);
+                              run.reason = row.text(2);
+                              run.dmprof_version = row.text(3);
+                              if (run.finished) {
+                                run.end = RunEnd::finished;
+                              } else {
+                                run.end = store::is_alive(row.integer(4), row.integer(5)) ? RunEnd::recording
+                                                                                          : RunEnd::interrupted;
+                              }
+                              return run;
+                            });
   if (!runs) return tl::unexpected(runs.error());
-  if (runs->size() != 1) return fail(ErrorKind::bad_input, path() + ": nothing says when it was recorded; the file is damaged");
+  if (runs->size() != 1)
+    return fail(ErrorKind::bad_input, path() + ": nothing says when it was recorded; the file is damaged");
   const auto version = store::query_integer(state_->database.get(), "PRAGMA user_version");
   if (!version) return tl::unexpected(state_->located(version.error()));
   runs->front().format_version = static_cast<int>(*version);
@@ -65,7 +69,8 @@ Result<RunInfo> Reader::run() const {
 }
 
 Result<std::vector<ProcessRow>> Reader::processes() const {
-  return rows<ProcessRow>(state_->database.get(), path(), "SELECT id, pid, parent_pid, name, command FROM process ORDER BY id",
+  return rows<ProcessRow>(state_->database.get(), path(),
+                          "SELECT id, pid, parent_pid, name, command FROM process ORDER BY id",
                           [](const Statement& row) {
                             ProcessRow process;
                             process.id = small(row.integer(0));
@@ -90,17 +95,17 @@ Result<std::vector<ClockRow>> Reader::clocks() const {
 }
 
 Result<std::vector<ClockSync>> Reader::clock_syncs() const {
-  return rows<ClockSync>(state_->database.get(), path(),
-                         "SELECT clock, domain_time, monotonic, realtime, uncertainty FROM clock_sync ORDER BY rowid",
-                         [](const Statement& row) {
-                           return ClockSync{small(row.integer(0)), row.integer(1), row.integer(2), row.integer(3),
-                                            row.integer(4)};
-                         });
+  return rows<ClockSync>(
+      state_->database.get(), path(),
+      "SELECT clock, domain_time, monotonic, realtime, uncertainty FROM clock_sync ORDER BY rowid",
+      [](const Statement& row) {
+        return ClockSync{small(row.integer(0)), row.integer(1), row.integer(2), row.integer(3), row.integer(4)};
+      });
 }
 
 Result<std::vector<TrackRow>> Reader::tracks() const {
-  return rows<TrackRow>(state_->database.get(), path(), "SELECT id, process, thread_id, clock, name FROM track ORDER BY id",
-                        [](const Statement& row) {
+  return rows<TrackRow>(state_->database.get(), path(),
+                        "SELECT id, process, thread_id, clock, name FROM track ORDER BY id", [](const Statement& row) {
                           TrackRow track;
                           track.id = small(row.integer(0));
                           track.process = small(row.integer(1));
@@ -144,16 +149,21 @@ Result<std::vector<Knob>> Reader::knobs() const {
 
 Result<std::vector<Setting>> Reader::environment() const {
   return rows<Setting>(state_->database.get(), path(), "SELECT key, value FROM environment ORDER BY key",
-                       [](const Statement& row) { return Setting{row.text(0), row.text(1)}; });
+                       [](const Statement& row) {
+                         return Setting{row.text(0), row.text(1)};
+                       });
 }
 
 Result<std::vector<Loss>> Reader::losses() const {
   return rows<Loss>(state_->database.get(), path(), "SELECT track, cause, events FROM loss ORDER BY track, cause",
-                    [](const Statement& row) { return Loss{small(row.integer(0)), row.text(1), natural(row.integer(2))}; });
+                    [](const Statement& row) {
+                      return Loss{small(row.integer(0)), row.text(1), natural(row.integer(2))};
+                    });
 }
 
 Result<std::vector<TrackBalance>> Reader::balance() const {
-  return rows<TrackBalance>(state_->database.get(), path(), "SELECT track, emitted, lost, recorded FROM balance ORDER BY track",
+  return rows<TrackBalance>(state_->database.get(), path(),
+                            "SELECT track, emitted, lost, recorded FROM balance ORDER BY track",
                             [](const Statement& row) {
                               TrackBalance balance;
                               balance.track = small(row.integer(0));
@@ -195,12 +205,16 @@ NameId Reader::find_name(std::string_view text) const {
 
 Result<std::vector<StoredMetric>> Reader::metrics() const {
   return rows<StoredMetric>(state_->database.get(), path(), "SELECT name, definition, json FROM metric ORDER BY name",
-                            [](const Statement& row) { return StoredMetric{row.text(0), row.text(1), row.text(2)}; });
+                            [](const Statement& row) {
+                              return StoredMetric{row.text(0), row.text(1), row.text(2)};
+                            });
 }
 
 Result<std::vector<StoredFinding>> Reader::findings() const {
   return rows<StoredFinding>(state_->database.get(), path(), "SELECT rule, severity, json FROM finding ORDER BY id",
-                             [](const Statement& row) { return StoredFinding{row.text(0), row.text(1), row.text(2)}; });
+                             [](const Statement& row) {
+                               return StoredFinding{row.text(0), row.text(1), row.text(2)};
+                             });
 }
 
 }  // namespace dmprof

@@ -1,5 +1,5 @@
-// Tells whether the process that writes a recording is still alive: its PID and its start time, which no later process with
-// the same PID shares.
+// Tells whether the process that writes a recording is still alive: its PID and its start time, which no later process
+// with the same PID shares.
 #pragma once
 
 #include <cstdint>

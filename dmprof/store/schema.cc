@@ -9,9 +9,12 @@ namespace {
 
 std::string_view coding_word(Coding coding) {
   switch (coding) {
-    case Coding::delta: return "delta";
-    case Coding::real: return "real";
-    case Coding::plain: break;
+    case Coding::delta:
+      return "delta";
+    case Coding::real:
+      return "real";
+    case Coding::plain:
+      break;
   }
   return "plain";
 }
@@ -29,8 +32,8 @@ Status describe_events(sqlite3* database) {
     done = type->run();
     for_each_field<E>([&](const auto& field, std::size_t index) {
       if (!done) return;
-      column->bind(std::int64_t{Describe<E>::kind}, static_cast<std::int64_t>(index), field.name, coding_word(field.coding),
-                   field.doc);
+      column->bind(std::int64_t{Describe<E>::kind}, static_cast<std::int64_t>(index), field.name,
+                   coding_word(field.coding), field.doc);
       done = column->run();
     });
   });
@@ -66,20 +69,24 @@ Result<int> check_recording(sqlite3* database, const std::string& path) {
   const auto version = query_integer(database, "PRAGMA user_version");
   if (!version) return at_path(version.error());
   if (*application != application_id) {
-    return fail(ErrorKind::bad_input, path + ": an SQLite database, but not a dmprof recording; to read a trace of another "
-                                             "tool use `dmprof import`");
+    return fail(ErrorKind::bad_input,
+                path +
+                    ": an SQLite database, but not a dmprof recording; to read a trace of another "
+                    "tool use `dmprof import`");
   }
   if (*version > newest_version()) {
     return fail(ErrorKind::bad_input, path + ": written by a newer dmprof (format " + std::to_string(*version) +
-                                          ", this one reads up to " + std::to_string(newest_version()) + "); update dmprof");
+                                          ", this one reads up to " + std::to_string(newest_version()) +
+                                          "); update dmprof");
   }
   if (*version < 1) return fail(ErrorKind::bad_input, path + ": a recording that was never begun; record again");
   // A view in the place of a table could be made to run for ever.
-  const auto tables = query_integer(
-      database,
-      "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('run','environment','name','process','clock',"
-      "'clock_sync','track','capacity','knob','loss','emitted','chunk','column_data','chunk_name','chunk_track','metric',"
-      "'finding')");
+  const auto tables = query_integer(database,
+                                    "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN "
+                                    "('run','environment','name','process','clock',"
+                                    "'clock_sync','track','capacity','knob','loss','emitted','chunk','column_data','"
+                                    "chunk_name','chunk_track','metric',"
+                                    "'finding')");
   if (!tables) return at_path(tables.error());
   if (*tables != 17) return fail(ErrorKind::bad_input, path + ": tables are missing; the file is damaged");
   return static_cast<int>(*version);

@@ -14,11 +14,12 @@ inline constexpr std::int32_t application_id = 0x444D5046;  // "DMPF", tells a r
 std::span<const std::string_view> migrations();  // migrations()[n] leads from version n to n + 1
 inline int newest_version() { return static_cast<int>(migrations().size()); }
 
-// Brings a database from its version to the newest one, in one transaction. An empty database becomes an empty recording.
+// Brings a database from its version to the newest one, in one transaction. An empty database becomes an empty
+// recording.
 Status migrate(sqlite3* database);
 
-// Is this a recording that this version can read? Says what it is instead, and how to mend it. `path` is for the message.
-// Returns the version.
+// Is this a recording that this version can read? Says what it is instead, and how to mend it. `path` is for the
+// message. Returns the version.
 Result<int> check_recording(sqlite3* database, const std::string& path);
 
 }  // namespace dmprof::store

@@ -54,9 +54,11 @@ Error sqlite_error(sqlite3* database, int code, std::string_view doing) {
   std::string message = std::string(doing) + ": ";
   switch (code & 0xFF) {
     case SQLITE_FULL:
-      return {ErrorKind::environment, message + "no space left; free some and record again, what was committed is readable"};
+      return {ErrorKind::environment,
+              message + "no space left; free some and record again, what was committed is readable"};
     case SQLITE_IOERR:
-      return {ErrorKind::environment, message + "the disk refused it (" + said + "); check the space left and the disk"};
+      return {ErrorKind::environment,
+              message + "the disk refused it (" + said + "); check the space left and the disk"};
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
     case SQLITE_READONLY:
@@ -78,8 +80,7 @@ Error sqlite_error(sqlite3* database, int code, std::string_view doing) {
 Result<Statement> Statement::prepare(sqlite3* database, std::string_view sql) {
   Statement made;
   made.database_ = database;
-  const int code =
-      sqlite3_prepare_v2(database, sql.data(), static_cast<int>(sql.size()), &made.statement_, nullptr);
+  const int code = sqlite3_prepare_v2(database, sql.data(), static_cast<int>(sql.size()), &made.statement_, nullptr);
   if (code != SQLITE_OK) return tl::unexpected(sqlite_error(database, code, "reading the recording"));
   return made;
 }
@@ -105,8 +106,8 @@ Result<bool> Statement::step() {
   const int code = sqlite3_step(statement_);
   if (code == SQLITE_ROW) return true;
   if (code == SQLITE_DONE) return false;
-  return tl::unexpected(
-      sqlite_error(database_, code, sqlite3_stmt_readonly(statement_) ? "reading the recording" : "writing the recording"));
+  return tl::unexpected(sqlite_error(
+      database_, code, sqlite3_stmt_readonly(statement_) ? "reading the recording" : "writing the recording"));
 }
 
 Status Statement::run() {

@@ -12,11 +12,12 @@
 
 namespace dmprof::store {
 
-// Turns the connection's last error into ours: a full disk and missing rights are `environment`, the rest is `bad_input`.
+// Turns the connection's last error into ours: a full disk and missing rights are `environment`, the rest is
+// `bad_input`.
 Error sqlite_error(sqlite3* database, int code, std::string_view doing);
 
-// The text with every malformed UTF-8 byte replaced by '?', cut at `limit` bytes: names come from other people's programs
-// and files, and end up in JSON and on terminals.
+// The text with every malformed UTF-8 byte replaced by '?', cut at `limit` bytes: names come from other people's
+// programs and files, and end up in JSON and on terminals.
 std::string clean_text(std::string_view text, std::size_t limit = 1U << 20);
 
 class Statement {

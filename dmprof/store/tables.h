@@ -17,7 +17,8 @@ struct TimeRange {
 
   // Does something that runs from `first` to `last` (the same for a point) touch the range?
   constexpr bool overlaps(TimeNs first, TimeNs last) const {
-    return (first < end || end == std::numeric_limits<TimeNs>::max()) && (last > begin || (first == last && last >= begin));
+    return (first < end || end == std::numeric_limits<TimeNs>::max()) &&
+           (last > begin || (first == last && last >= begin));
   }
   constexpr bool empty() const { return begin >= end; }
 };
@@ -48,11 +49,11 @@ enum class RunEnd { finished, recording, interrupted };  // recording: the recor
 
 struct RunInfo {
   RunEnd end = RunEnd::interrupted;
-  std::string reason;                     // why it ended; empty unless finished
-  TimeNs started = 0;                     // CLOCK_REALTIME, ns since 1970
-  std::optional<TimeNs> finished;         // CLOCK_REALTIME, ns; none while recording or when interrupted
-  std::string dmprof_version;             // that wrote it
-  int format_version = 0;                 // PRAGMA user_version
+  std::string reason;              // why it ended; empty unless finished
+  TimeNs started = 0;              // CLOCK_REALTIME, ns since 1970
+  std::optional<TimeNs> finished;  // CLOCK_REALTIME, ns; none while recording or when interrupted
+  std::string dmprof_version;      // that wrote it
+  int format_version = 0;          // PRAGMA user_version
 };
 
 // Count, duration sum (0 for events without duration) and time bounds of one name.
@@ -67,11 +68,12 @@ struct NameSummary {
 struct ChunkInfo {
   std::int64_t id = 0;
   std::uint64_t rows = 0;
-  TimeNs min_time = 0;   // earliest start
-  TimeNs max_time = 0;   // latest end
+  TimeNs min_time = 0;  // earliest start
+  TimeNs max_time = 0;  // latest end
 };
 
-// recorded = emitted - lost on a sound recording; `emitted` is absent when the emitter never reported (killed, not our SDK).
+// recorded = emitted - lost on a sound recording; `emitted` is absent when the emitter never reported (killed, not our
+// SDK).
 struct TrackBalance {
   TrackId track = 0;
   std::optional<std::uint64_t> emitted;
@@ -85,7 +87,8 @@ struct TrackBalance {
   }
 };
 
-// A metric computed at the end of a recording. `definition` is a hash of how it was computed: another hash, compute it again.
+// A metric computed at the end of a recording. `definition` is a hash of how it was computed: another hash, compute it
+// again.
 struct StoredMetric {
   std::string name;
   std::string definition;

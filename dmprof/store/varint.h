@@ -1,5 +1,5 @@
-// LEB128 varints (7 bits a byte, lowest first) and zigzag, without a branch per byte: values below 2^56 are spread over eight
-// bytes with shifts and masks, since mixed lengths would cost a misprediction each.
+// LEB128 varints (7 bits a byte, lowest first) and zigzag, without a branch per byte: values below 2^56 are spread over
+// eight bytes with shifts and masks, since mixed lengths would cost a misprediction each.
 #pragma once
 
 #include <bit>
@@ -10,9 +10,7 @@ namespace dmprof::store {
 
 inline constexpr std::size_t max_varint_bytes = 10;
 
-constexpr std::uint64_t zigzag(std::uint64_t difference) {
-  return (difference << 1) ^ (0 - (difference >> 63));
-}
+constexpr std::uint64_t zigzag(std::uint64_t difference) { return (difference << 1) ^ (0 - (difference >> 63)); }
 constexpr std::uint64_t unzigzag(std::uint64_t value) { return (value >> 1) ^ (0 - (value & 1)); }
 
 // Writes up to 10 bytes at `out`, which must have room for 10, and returns the end.
@@ -73,8 +71,8 @@ inline const std::uint8_t* get_varint(const std::uint8_t* in, const std::uint8_t
   return nullptr;
 }
 
-// Reads two varints at once when both end within the next 8 bytes, which halves the wait for the position of the next one.
-// Returns the position after them, or nullptr when they do not: read them one by one then.
+// Reads two varints at once when both end within the next 8 bytes, which halves the wait for the position of the next
+// one. Returns the position after them, or nullptr when they do not: read them one by one then.
 inline const std::uint8_t* get_two_varints(const std::uint8_t* in, const std::uint8_t* end, std::uint64_t& first,
                                            std::uint64_t& second) {
   if (end - in < 8) return nullptr;
@@ -83,8 +81,8 @@ inline const std::uint8_t* get_two_varints(const std::uint8_t* in, const std::ui
   const std::uint64_t ends = ~bytes & varint_ends;
   const std::uint64_t second_end = ends & (ends - 1);
   if (second_end == 0) return nullptr;
-  const unsigned first_bits = static_cast<unsigned>(std::countr_zero(ends)) + 1;         // 8 … 56
-  const unsigned both_bits = static_cast<unsigned>(std::countr_zero(second_end)) + 1;    // 16 … 64
+  const unsigned first_bits = static_cast<unsigned>(std::countr_zero(ends)) + 1;       // 8 … 56
+  const unsigned both_bits = static_cast<unsigned>(std::countr_zero(second_end)) + 1;  // 16 … 64
   first = squeeze(bytes & (~0ULL >> (64 - first_bits)));
   second = squeeze((bytes & (~0ULL >> (64 - both_bits))) >> first_bits);
   return in + both_bits / 8;

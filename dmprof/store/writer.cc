@@ -30,14 +30,18 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t max_name_bytes = 4096;
 
 TimeNs now_realtime() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
 }
 
 std::string_view word(ClockKind kind) {
   switch (kind) {
-    case ClockKind::virtual_time: return "virtual";
-    case ClockKind::device: return "device";
-    case ClockKind::monotonic: break;
+    case ClockKind::virtual_time:
+      return "virtual";
+    case ClockKind::device:
+      return "device";
+    case ClockKind::monotonic:
+      break;
   }
   return "monotonic";
 }
@@ -96,7 +100,8 @@ struct Writer::State {
   }
 
   Status unknown(const char* what, std::uint64_t id) const {
-    return fail(ErrorKind::usage, path + ": " + what + " " + std::to_string(id) + " was never added; add it before use");
+    return fail(ErrorKind::usage,
+                path + ": " + what + " " + std::to_string(id) + " was never added; add it before use");
   }
 
   template <class E>
@@ -209,8 +214,8 @@ NameId Writer::intern(std::string_view text) {
 
 Result<std::uint32_t> Writer::add_process(const Process& process) {
   const std::uint32_t id = state_->processes + 1;
-  const Status added = state_->change("INSERT INTO process VALUES (?1, ?2, ?3, ?4, ?5)", id, process.pid, process.parent_pid,
-                                      clean_text(process.name), clean_text(process.command));
+  const Status added = state_->change("INSERT INTO process VALUES (?1, ?2, ?3, ?4, ?5)", id, process.pid,
+                                      process.parent_pid, clean_text(process.name), clean_text(process.command));
   if (!added) return tl::unexpected(added.error());
   return state_->processes = id;
 }
@@ -227,8 +232,8 @@ Result<TrackId> Writer::add_track(const Track& track) {
   if (track.process > state_->processes) return tl::unexpected(state_->unknown("process", track.process).error());
   if (track.clock > state_->clocks) return tl::unexpected(state_->unknown("clock", track.clock).error());
   const TrackId id = state_->tracks + 1;
-  const Status added = state_->change("INSERT INTO track VALUES (?1, ?2, ?3, ?4, ?5)", id, track.process, track.thread_id,
-                                      track.clock, clean_text(track.name));
+  const Status added = state_->change("INSERT INTO track VALUES (?1, ?2, ?3, ?4, ?5)", id, track.process,
+                                      track.thread_id, track.clock, clean_text(track.name));
   if (!added) return tl::unexpected(added.error());
   return state_->tracks = id;
 }
@@ -238,12 +243,11 @@ Result<TierId> Writer::add_capacity(const Capacity& capacity) {
   const auto next = static_cast<TierId>(state_->capacities.size() + 1);
   const auto known = state_->capacities.find({capacity.process, capacity.name});
   const TierId id = known == state_->capacities.end() ? next : known->second;
-  const Status added = state_->change("INSERT OR REPLACE INTO capacity VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
-                                      id, capacity.process, clean_text(capacity.name), clean_text(capacity.kind),
-                                      capacity.rank, capacity.managed, capacity.size_bytes,
-                                      known_or_zero(capacity.datasheet_bandwidth),
-                                      known_or_zero(capacity.measured_bandwidth), known_or_zero(capacity.peak_flops),
-                                      capacity.units);
+  const Status added =
+      state_->change("INSERT OR REPLACE INTO capacity VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)", id,
+                     capacity.process, clean_text(capacity.name), clean_text(capacity.kind), capacity.rank,
+                     capacity.managed, capacity.size_bytes, known_or_zero(capacity.datasheet_bandwidth),
+                     known_or_zero(capacity.measured_bandwidth), known_or_zero(capacity.peak_flops), capacity.units);
   if (!added) return tl::unexpected(added.error());
   if (id == next) state_->capacities.emplace(std::pair(capacity.process, capacity.name), id);
   return id;
@@ -258,20 +262,21 @@ Status Writer::add_knob(const Knob& knob) {
 
 Status Writer::add_clock_sync(const ClockSync& sync) {
   if (sync.domain > state_->clocks) return state_->unknown("clock", sync.domain);
-  return state_->change("INSERT INTO clock_sync VALUES (?1, ?2, ?3, ?4, ?5)", sync.domain, sync.domain_time, sync.monotonic,
-                        sync.realtime, sync.uncertainty);
+  return state_->change("INSERT INTO clock_sync VALUES (?1, ?2, ?3, ?4, ?5)", sync.domain, sync.domain_time,
+                        sync.monotonic, sync.realtime, sync.uncertainty);
 }
 
 Status Writer::add_loss(const Loss& loss) {
   if (loss.track > state_->tracks) return state_->unknown("track", loss.track);
-  return state_->change("INSERT INTO loss VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET events = events + excluded.events",
-                        loss.track, clean_text(loss.cause), loss.events);
+  return state_->change(
+      "INSERT INTO loss VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET events = events + excluded.events", loss.track,
+      clean_text(loss.cause), loss.events);
 }
 
 Status Writer::add_emitted(TrackId track, std::uint64_t events) {
   if (track > state_->tracks) return state_->unknown("track", track);
-  return state_->change("INSERT INTO emitted VALUES (?1, ?2) ON CONFLICT DO UPDATE SET events = events + excluded.events",
-                        track, events);
+  return state_->change(
+      "INSERT INTO emitted VALUES (?1, ?2) ON CONFLICT DO UPDATE SET events = events + excluded.events", track, events);
 }
 
 Status Writer::set_environment(std::string_view key, std::string_view value) {
@@ -288,8 +293,9 @@ Status Writer::accept(std::span<const Event> events) {
     state.opened = now;
   }
   while (!events.empty()) {
-    const Result<std::size_t> taken = std::visit(
-        [&](const auto& first) { return state.accept_run<std::remove_cvref_t<decltype(first)>>(events); }, events.front());
+    const Result<std::size_t> taken =
+        std::visit([&](const auto& first) { return state.accept_run<std::remove_cvref_t<decltype(first)>>(events); },
+                   events.front());
     if (!taken) return tl::unexpected(taken.error());
     events = events.subspan(*taken);
   }

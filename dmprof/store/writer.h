@@ -1,16 +1,18 @@
 // Writes one recording (.dmprof, an SQLite database; every byte is described in FORMAT.md).
 //
-// Events are collected per type, encoded into columns as they come, and handed as chunks to a thread of the writer's own that
-// compresses and commits them: the caller is never held up by the disk unless the queue (WriterOptions::queue_bytes) is full.
-// An open chunk is closed when it holds `chunk_rows` events or is `flush_interval` old, whichever comes first. Age is looked at
-// in accept() and in flush(): a caller whose stream can fall silent calls flush() at least every flush_interval.
+// Events are collected per type, encoded into columns as they come, and handed as chunks to a thread of the writer's
+// own that compresses and commits them: the caller is never held up by the disk unless the queue
+// (WriterOptions::queue_bytes) is full. An open chunk is closed when it holds `chunk_rows` events or is
+// `flush_interval` old, whichever comes first. Age is looked at in accept() and in flush(): a caller whose stream can
+// fall silent calls flush() at least every flush_interval.
 //
-// What survives: a recorder that is killed loses the open chunk and what the thread has not committed yet (milliseconds after
-// the chunk was closed); sync() waits until everything accepted so far is committed. A recording that was not finished opens
-// and says so. When the disk is full the writer keeps what was committed, and every later call returns that error.
+// What survives: a recorder that is killed loses the open chunk and what the thread has not committed yet (milliseconds
+// after the chunk was closed); sync() waits until everything accepted so far is committed. A recording that was not
+// finished opens and says so. When the disk is full the writer keeps what was committed, and every later call returns
+// that error.
 //
-// Thread-safety: one thread at a time calls a Writer. Errors: `environment` (cannot create, disk full), `usage` (unknown id,
-// finished already).
+// Thread-safety: one thread at a time calls a Writer. Errors: `environment` (cannot create, disk full), `usage`
+// (unknown id, finished already).
 #pragma once
 
 #include <chrono>
@@ -24,12 +26,12 @@
 namespace dmprof {
 
 struct WriterOptions {
-  std::size_t chunk_rows = 65536;                     // 1 … 1 Mi
-  std::chrono::milliseconds flush_interval{200};      // largest age of an open chunk
-  int compression = 1;                                // zstd level; negative is faster and larger
-  std::size_t queue_bytes = 64U << 20;                // closed chunks that wait for the disk; accept() waits beyond it
-  std::uint64_t max_file_bytes = 0;                   // 0 = no limit; the recording ends with an error beyond it
-  bool overwrite = false;                             // replace an existing recording (never another kind of file)
+  std::size_t chunk_rows = 65536;                 // 1 … 1 Mi
+  std::chrono::milliseconds flush_interval{200};  // largest age of an open chunk
+  int compression = 1;                            // zstd level; negative is faster and larger
+  std::size_t queue_bytes = 64U << 20;            // closed chunks that wait for the disk; accept() waits beyond it
+  std::uint64_t max_file_bytes = 0;               // 0 = no limit; the recording ends with an error beyond it
+  bool overwrite = false;                         // replace an existing recording (never another kind of file)
 };
 
 class Writer : public EventSink {

@@ -1,4 +1,5 @@
-// Entry point of dmprof_sqlite.so: in any SQLite shell, `.load dmprof_sqlite` shows the chunks of the open recording as tables.
+// Entry point of dmprof_sqlite.so: in any SQLite shell, `.load dmprof_sqlite` shows the chunks of the open recording as
+// tables.
 #include <sqlite3ext.h>
 SQLITE_EXTENSION_INIT1
 

@@ -1,5 +1,6 @@
-// Speed and size of recordings, against TARGETS.md "Recording and queries". DMPROF_BENCH_EVENTS sets the number of events
-// (default 10 million), DMPROF_BENCH_ROWS and DMPROF_BENCH_LEVEL chunk size and compression; the recording lies in TMPDIR.
+// Speed and size of recordings, against TARGETS.md "Recording and queries". DMPROF_BENCH_EVENTS sets the number of
+// events (default 10 million), DMPROF_BENCH_ROWS and DMPROF_BENCH_LEVEL chunk size and compression; the recording lies
+// in TMPDIR.
 #include <benchmark/benchmark.h>
 #include <sqlite3.h>
 #include <sys/resource.h>
@@ -34,12 +35,14 @@ std::string bench_path(const char* name) {
 double cpu_seconds() {
   rusage use{};
   getrusage(RUSAGE_SELF, &use);
-  const auto seconds = [](const timeval& time) { return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec); };
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
   return seconds(use.ru_utime) + seconds(use.ru_stime);
 }
 
-// A batch of slices as a decode loop makes them: 12 names in turn, a length typical of each. With arguments, step and argument
-// vary too.
+// A batch of slices as a decode loop makes them: 12 names in turn, a length typical of each. With arguments, step and
+// argument vary too.
 std::vector<Event> make_batch() {
   std::vector<Event> events;
   for (std::size_t i = 0; i < batch; ++i) {
@@ -49,8 +52,8 @@ std::vector<Event> make_batch() {
   return events;
 }
 
-// Gives the batch the next stretch of time, 300 ns an event, and fresh noise: 64 values of it in the start, 256 in the duration,
-// so that a compressor finds no repetition that a real engine would not show.
+// Gives the batch the next stretch of time, 300 ns an event, and fresh noise: 64 values of it in the start, 256 in the
+// duration, so that a compressor finds no repetition that a real engine would not show.
 class Noise {
  public:
   std::uint64_t next() {
@@ -111,9 +114,16 @@ void bench_record(benchmark::State& state) {
   const double events = static_cast<double>(event_count()) * static_cast<double>(state.iterations());
   state.counters["events/s"] = benchmark::Counter(events, benchmark::Counter::kIsRate);
   state.counters["events/core_s"] = events / cpu;
-  state.counters["B/event"] = static_cast<double>(std::filesystem::file_size(path)) / static_cast<double>(event_count());
+  state.counters["B/event"] =
+      static_cast<double>(std::filesystem::file_size(path)) / static_cast<double>(event_count());
 }
-BENCHMARK(bench_record)->Arg(0)->Arg(1)->ArgName("arguments")->Unit(benchmark::kMillisecond)->UseRealTime()->Iterations(1);
+BENCHMARK(bench_record)
+    ->Arg(0)
+    ->Arg(1)
+    ->ArgName("arguments")
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime()
+    ->Iterations(1);
 
 // The recording that the reading benchmarks share; made by bench_record, or here when that one was filtered out.
 const std::string& recorded() {
@@ -199,15 +209,16 @@ void bench_viewport_sql(benchmark::State& state) {
   const bool jump = state.range(0) != 0;
   auto database = open_for_query(recorded());
   sqlite3_stmt* statement = nullptr;
-  sqlite3_prepare_v2(*database, "SELECT count(*), sum(duration) FROM slice WHERE start >= ?1 AND start < ?2", -1, &statement,
-                     nullptr);
+  sqlite3_prepare_v2(*database, "SELECT count(*), sum(duration) FROM slice WHERE start >= ?1 AND start < ?2", -1,
+                     &statement, nullptr);
   std::size_t turn = 0;
   for (auto _ : state) {
     const TimeRange range = jump ? viewport(turn) : shifted(viewport(0), turn % 1000);
     ++turn;
     sqlite3_bind_int64(statement, 1, range.begin);
     sqlite3_bind_int64(statement, 2, range.end);
-    if (sqlite3_step(statement) != SQLITE_ROW || sqlite3_column_int64(statement, 0) == 0) state.SkipWithError("nothing in view");
+    if (sqlite3_step(statement) != SQLITE_ROW || sqlite3_column_int64(statement, 0) == 0)
+      state.SkipWithError("nothing in view");
     sqlite3_reset(statement);
   }
   sqlite3_finalize(statement);

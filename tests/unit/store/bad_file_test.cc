@@ -23,7 +23,9 @@ Error open_error(const std::string& path) {
   return reader.error();
 }
 
-void write_file(const std::string& path, const std::string& content) { std::ofstream(path, std::ios::binary) << content; }
+void write_file(const std::string& path, const std::string& content) {
+  std::ofstream(path, std::ios::binary) << content;
+}
 
 std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

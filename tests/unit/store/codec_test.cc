@@ -8,15 +8,15 @@
 namespace dmprof::store {
 namespace {
 
-std::vector<std::uint64_t> encode_and_decode(Coding coding, const std::vector<std::uint64_t>& values, std::size_t* bytes = nullptr) {
+std::vector<std::uint64_t> encode_and_decode(Coding coding, const std::vector<std::uint64_t>& values,
+                                             std::size_t* bytes = nullptr) {
   ColumnEncoder encoder(coding);
   encoder.append(values);
   if (bytes != nullptr) *bytes = encoder.bytes().size();
   std::vector<std::uint64_t> decoded(values.size());
-  const Status done = decode_column<std::uint64_t>(encoder.codec(), encoder.constant(),
-                                                   encoder.codec() == Codec::constant ? std::span<const std::uint8_t>()
-                                                                                      : encoder.bytes().bytes(),
-                                                   ~0ULL, decoded);
+  const Status done = decode_column<std::uint64_t>(
+      encoder.codec(), encoder.constant(),
+      encoder.codec() == Codec::constant ? std::span<const std::uint8_t>() : encoder.bytes().bytes(), ~0ULL, decoded);
   EXPECT_TRUE(done) << (done ? "" : done.error().message);
   return decoded;
 }
@@ -57,8 +57,8 @@ TEST(Column, returns_every_bit_for_every_coding) {
 }
 
 TEST(Column, keeps_the_payload_of_a_nan_and_the_sign_of_zero) {
-  const std::vector<double> reals = {0.0, -0.0, std::numeric_limits<double>::infinity(), 1.5, 1e-310,
-                                     std::bit_cast<double>(0x7FF8'0000'DEAD'BEEFULL)};
+  const std::vector<double> reals = {0.0, -0.0,   std::numeric_limits<double>::infinity(),
+                                     1.5, 1e-310, std::bit_cast<double>(0x7FF8'0000'DEAD'BEEFULL)};
   std::vector<std::uint64_t> bits;
   for (const double real : reals) bits.push_back(to_bits(real));
   EXPECT_EQ(encode_and_decode(Coding::real, bits), bits);

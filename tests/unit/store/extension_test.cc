@@ -21,7 +21,8 @@ TEST(Extension, shows_chunks_as_tables_in_any_sqlite_program) {
   sqlite3_load_extension(database, (std::string(build) + "/lib/dmprof_sqlite.so").c_str(), nullptr, &error);
   ASSERT_EQ(error, nullptr) << error;
   sqlite3_stmt* statement = nullptr;
-  ASSERT_EQ(sqlite3_prepare_v2(database, "SELECT count(*), max(start) FROM slice WHERE name = 'draft'", -1, &statement, nullptr),
+  ASSERT_EQ(sqlite3_prepare_v2(database, "SELECT count(*), max(start) FROM slice WHERE name = 'draft'", -1, &statement,
+                               nullptr),
             SQLITE_OK)
       << sqlite3_errmsg(database);
   ASSERT_EQ(sqlite3_step(statement), SQLITE_ROW) << sqlite3_errmsg(database);

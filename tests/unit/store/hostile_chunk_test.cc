@@ -32,8 +32,8 @@ std::string after(const std::string& sql) {
 
 TEST(HostileChunk, is_noticed_when_its_row_count_lies) {
   EXPECT_EQ(after("SELECT 1"), "");
-  for (const char* rows : {"0", "-1", "999", "1001", "100000", "1048577", "9223372036854775807", "-9223372036854775808",
-                           "'many'"}) {
+  for (const char* rows :
+       {"0", "-1", "999", "1001", "100000", "1048577", "9223372036854775807", "-9223372036854775808", "'many'"}) {
     EXPECT_THAT(after(std::string("UPDATE chunk SET rows = ") + rows + " WHERE id = 1"), HasSubstr("damaged")) << rows;
   }
 }
@@ -52,8 +52,10 @@ TEST(HostileChunk, is_noticed_when_its_list_of_columns_is_cut_or_nonsense) {
 
 TEST(HostileChunk, is_noticed_when_a_column_is_missing_or_no_compressed_data) {
   EXPECT_THAT(after(std::string("DELETE FROM column_data WHERE id = ") + duration_column), HasSubstr("damaged"));
-  EXPECT_THAT(after(std::string("UPDATE column_data SET data = x'' WHERE id = ") + duration_column), HasSubstr("damaged"));
-  EXPECT_THAT(after(std::string("UPDATE column_data SET data = 7 WHERE id = ") + duration_column), HasSubstr("damaged"));
+  EXPECT_THAT(after(std::string("UPDATE column_data SET data = x'' WHERE id = ") + duration_column),
+              HasSubstr("damaged"));
+  EXPECT_THAT(after(std::string("UPDATE column_data SET data = 7 WHERE id = ") + duration_column),
+              HasSubstr("damaged"));
   EXPECT_THAT(after(std::string("UPDATE column_data SET data = zeroblob(900) WHERE id = ") + duration_column),
               HasSubstr("damaged"));
 }
@@ -63,7 +65,8 @@ TEST(HostileChunk, that_would_unpack_to_gigabytes_is_refused_without_unpacking) 
   std::vector<std::uint8_t> bomb(ZSTD_compressBound(zeros.size()));
   bomb.resize(ZSTD_compress(bomb.data(), bomb.size(), zeros.data(), zeros.size(), 1));
   ASSERT_LT(bomb.size(), 10'000U);
-  EXPECT_THAT(after("UPDATE column_data SET data = x'" + hex(bomb) + "' WHERE id = " + duration_column), HasSubstr("damaged"));
+  EXPECT_THAT(after("UPDATE column_data SET data = x'" + hex(bomb) + "' WHERE id = " + duration_column),
+              HasSubstr("damaged"));
 }
 
 TEST(HostileChunk, with_any_single_bit_of_a_column_flipped_is_noticed) {
@@ -117,7 +120,8 @@ TEST(HostileChunk, gives_zeros_in_the_callback_and_an_error_afterwards) {
 }
 
 TEST(HostileChunk, whose_sums_overflow_is_an_error) {
-  EXPECT_NE(after("UPDATE chunk_track SET events = 9223372036854775807; UPDATE loss SET events = 9223372036854775807"), "");
+  EXPECT_NE(after("UPDATE chunk_track SET events = 9223372036854775807; UPDATE loss SET events = 9223372036854775807"),
+            "");
 }
 
 TEST(HostileChunk, with_names_that_have_gaps_is_an_error) {

@@ -11,7 +11,8 @@ namespace {
 
 std::string kept_path(int format) {
   const char* source = std::getenv("DMPROF_SOURCE_DIR");
-  return std::string(source == nullptr ? "." : source) + "/tests/data/recordings/format_" + std::to_string(format) + ".dmprof";
+  return std::string(source == nullptr ? "." : source) + "/tests/data/recordings/format_" + std::to_string(format) +
+         ".dmprof";
 }
 
 TEST(KeptRecording, of_format_1_still_holds_every_event) {
@@ -41,7 +42,8 @@ TEST(KeptRecording, of_format_1_still_holds_every_event) {
 TEST(KeptRecording, of_format_1_can_still_be_annotated) {
   const test::Folder folder;
   std::filesystem::copy_file(kept_path(1), folder.file("copy.dmprof"));
-  std::filesystem::permissions(folder.file("copy.dmprof"), std::filesystem::perms::owner_write, std::filesystem::perm_options::add);
+  std::filesystem::permissions(folder.file("copy.dmprof"), std::filesystem::perms::owner_write,
+                               std::filesystem::perm_options::add);
   auto notes = Annotations::open(folder.file("copy.dmprof"));
   ASSERT_TRUE(notes) << notes.error().message;
   const StoredMetric metric[] = {{"throughput", "v1", "{}"}};

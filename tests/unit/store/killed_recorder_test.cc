@@ -1,4 +1,5 @@
-// A recorder that is killed at a random moment leaves a recording that opens, and that lacks nothing but the open chunk.
+// A recorder that is killed at a random moment leaves a recording that opens, and that lacks nothing but the open
+// chunk.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>

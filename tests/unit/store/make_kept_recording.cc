@@ -17,7 +17,8 @@ int main(int argc, char** argv) {
   Writer& writer = **created;
   writer.intern("draft");
   writer.intern("verify");
-  bool good = writer.add_process({.pid = 42, .parent_pid = 1, .name = "engine", .command = "engine --fast"}).has_value();
+  bool good =
+      writer.add_process({.pid = 42, .parent_pid = 1, .name = "engine", .command = "engine --fast"}).has_value();
   good = good && writer.add_clock({.name = "host", .kind = ClockKind::virtual_time, .quality = "virtual"});
   for (const char* name : {"main", "prefetch"}) {
     good = good && writer.add_track({.process = 1, .thread_id = 43, .clock = 1, .name = name});
@@ -25,8 +26,14 @@ int main(int argc, char** argv) {
   for (const char* name : {"dram", "backing"}) {
     good = good && writer.add_capacity({.process = 1, .name = name, .kind = "tier", .size_bytes = 1 << 20});
   }
-  good = good && writer.add_knob({.process = 1, .name = "lookahead", .value = "4", .type = "integer", .range = "1..16",
-                                .how = "environment", .handle = "DM_LOOKAHEAD", .unit = ""});
+  good = good && writer.add_knob({.process = 1,
+                                  .name = "lookahead",
+                                  .value = "4",
+                                  .type = "integer",
+                                  .range = "1..16",
+                                  .how = "environment",
+                                  .handle = "DM_LOOKAHEAD",
+                                  .unit = ""});
   good = good && writer.set_environment("cpu", "kept");
   good = good && writer.add_emitted(1, 7);
   good = good && writer.add_loss({.track = 1, .cause = "ring_full", .events = 3});

@@ -13,7 +13,8 @@ TEST(Quantiles, are_those_of_the_sorted_values) {
   std::mt19937_64 random(11);
   for (const unsigned magnitude : {4U, 12U, 20U, 40U, 62U}) {
     std::vector<TimeNs> values;
-    for (int i = 0; i < 3001; ++i) values.push_back(static_cast<TimeNs>(random() >> (64 - magnitude) >> (random() % 3)));
+    for (int i = 0; i < 3001; ++i)
+      values.push_back(static_cast<TimeNs>(random() >> (64 - magnitude) >> (random() % 3)));
     Quantiles quantiles;
     quantiles.add(std::span(values).first(1000));
     quantiles.add(std::span(values).subspan(1000));

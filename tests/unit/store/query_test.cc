@@ -40,15 +40,18 @@ class Query : public testing::Test {
     auto writer = test::begin_recording(folder_.file("a.dmprof"), {.chunk_rows = 100});
     std::vector<Event> events;
     for (int i = 0; i < 1000; ++i) {
-      events.emplace_back(Slice{.track = 1, .start = i * 1000, .duration = 100 + i % 5, .name = static_cast<NameId>(1 + i % 2)});
+      events.emplace_back(
+          Slice{.track = 1, .start = i * 1000, .duration = 100 + i % 5, .name = static_cast<NameId>(1 + i % 2)});
     }
     for (std::uint64_t request = 1; request <= 3; ++request) {
       const auto at = static_cast<TimeNs>(request) * 100;
-      events.emplace_back(RequestEvent{.track = 1, .time = at, .request = request, .point = RequestPoint::arrive, .tokens = 7});
-      events.emplace_back(RequestEvent{.track = 1, .time = at + 40, .request = request, .point = RequestPoint::first_token});
-      if (request == 2) continue;  // it never ends
       events.emplace_back(
-          RequestEvent{.track = 1, .time = at + 90, .request = request, .point = RequestPoint::end, .tokens = 20 + request});
+          RequestEvent{.track = 1, .time = at, .request = request, .point = RequestPoint::arrive, .tokens = 7});
+      events.emplace_back(
+          RequestEvent{.track = 1, .time = at + 40, .request = request, .point = RequestPoint::first_token});
+      if (request == 2) continue;  // it never ends
+      events.emplace_back(RequestEvent{
+          .track = 1, .time = at + 90, .request = request, .point = RequestPoint::end, .tokens = 20 + request});
     }
     events.emplace_back(Transfer{.track = 2, .start = 5, .duration = 6, .from = 2, .to = 1, .bytes = 4096});
     events.emplace_back(Counter{.track = 2, .time = 1, .name = 1, .value = 2.5});
@@ -81,14 +84,15 @@ TEST_F(Query, joins_events_with_plain_tables) {
 
 TEST_F(Query, finds_the_same_rows_by_time_as_without_the_index) {
   for (const char* condition :
-       {"start >= 5000 AND start < 8000", "start > 5000 AND start <= 8000", "start = 7000", "start BETWEEN 990000 AND 2000000",
-        "start < 0", "start > 4500.5 AND start < 7000.5", "start > NULL", "start < 9e99",
-        "start >= 99000 AND name = 'verify'", "name = 'nothing'", "name = 'DRAFT' COLLATE NOCASE", "name = 5",
-        "start <= 9223372036854775807", "start > -9223372036854775808", "name > 'e'"}) {
+       {"start >= 5000 AND start < 8000", "start > 5000 AND start <= 8000", "start = 7000",
+        "start BETWEEN 990000 AND 2000000", "start < 0", "start > 4500.5 AND start < 7000.5", "start > NULL",
+        "start < 9e99", "start >= 99000 AND name = 'verify'", "name = 'nothing'", "name = 'DRAFT' COLLATE NOCASE",
+        "name = 5", "start <= 9223372036854775807", "start > -9223372036854775808", "name > 'e'"}) {
     const auto fast = sql(std::string("SELECT count(*), sum(start) FROM slice WHERE ") + condition);
     // A unary plus keeps SQLite from handing the condition to the table.
     const std::string plain = std::regex_replace(condition, std::regex("start|name"), "+$&");
-    const auto slow = sql(std::string("SELECT count(*), sum(start) FROM (SELECT * FROM slice LIMIT -1) AS slice WHERE ") + plain);
+    const auto slow =
+        sql(std::string("SELECT count(*), sum(start) FROM (SELECT * FROM slice LIMIT -1) AS slice WHERE ") + plain);
     EXPECT_EQ(fast, slow) << condition;
   }
   EXPECT_THAT(sql("SELECT count(*) FROM slice WHERE start >= 5000 AND start < 8000"), ElementsAre("3"));
@@ -107,10 +111,11 @@ TEST_F(Query, describes_its_columns) {
 TEST_F(Query, can_only_read) {
   for (const char* statement :
        {"DELETE FROM chunk", "INSERT INTO name VALUES (9, 'x')", "UPDATE run SET reason = 'x'", "DROP TABLE chunk",
-        "CREATE TABLE t (a)", "CREATE TEMP TABLE t (a)", "ATTACH '/tmp/other.db' AS other", "PRAGMA writable_schema = 1",
-        "PRAGMA journal_mode = WAL", "VACUUM", "VACUUM INTO '/tmp/copy.db'", "BEGIN IMMEDIATE", "SELECT load_extension('x')",
-        "SELECT randomblob(1000000000)", "SELECT zeroblob(1000000000)", "INSERT INTO slice VALUES (1)",
-        "SELECT writefile('/tmp/x', 'y')", "SELECT readfile('/etc/passwd')", "SELECT fts3_tokenizer('simple')"}) {
+        "CREATE TABLE t (a)", "CREATE TEMP TABLE t (a)", "ATTACH '/tmp/other.db' AS other",
+        "PRAGMA writable_schema = 1", "PRAGMA journal_mode = WAL", "VACUUM", "VACUUM INTO '/tmp/copy.db'",
+        "BEGIN IMMEDIATE", "SELECT load_extension('x')", "SELECT randomblob(1000000000)", "SELECT zeroblob(1000000000)",
+        "INSERT INTO slice VALUES (1)", "SELECT writefile('/tmp/x', 'y')", "SELECT readfile('/etc/passwd')",
+        "SELECT fts3_tokenizer('simple')"}) {
     ASSERT_EQ(sql(statement).size(), 1U) << statement;
     EXPECT_THAT(sql(statement)[0], HasSubstr("error: ")) << statement;
   }

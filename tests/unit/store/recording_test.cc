@@ -205,7 +205,11 @@ TEST(Recording, does_not_replace_a_file_unless_told_and_never_a_foreign_one) {
   EXPECT_EQ(Writer::create(path).error().kind, ErrorKind::usage);
   EXPECT_TRUE(Writer::create(path, {.overwrite = true}));
   const std::string letter = folder.file("letter.txt");
-  { std::FILE* file = std::fopen(letter.c_str(), "w"); std::fputs("dear reader, this is no recording", file); std::fclose(file); }
+  {
+    std::FILE* file = std::fopen(letter.c_str(), "w");
+    std::fputs("dear reader, this is no recording", file);
+    std::fclose(file);
+  }
   EXPECT_EQ(Writer::create(letter, {.overwrite = true}).error().kind, ErrorKind::usage);
   EXPECT_TRUE(std::filesystem::exists(letter));
   EXPECT_EQ(Writer::create(folder.file("no/such/folder.dmprof")).error().kind, ErrorKind::environment);

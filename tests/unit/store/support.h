@@ -1,4 +1,5 @@
-// What the store's tests share: a folder that cleans up, events at random, comparison field by field, raw SQL on a file.
+// What the store's tests share: a folder that cleans up, events at random, comparison field by field, raw SQL on a
+// file.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -81,7 +82,8 @@ inline std::unique_ptr<Writer> begin_recording(const std::string& path, const Wr
   if (!writer) return nullptr;
   EXPECT_EQ((*writer)->intern("draft"), 1U);
   EXPECT_EQ((*writer)->intern("verify"), 2U);
-  const auto process = (*writer)->add_process({.pid = 42, .parent_pid = 1, .name = "engine", .command = "engine --fast"});
+  const auto process =
+      (*writer)->add_process({.pid = 42, .parent_pid = 1, .name = "engine", .command = "engine --fast"});
   const auto clock = (*writer)->add_clock({.name = "host", .kind = ClockKind::monotonic, .quality = "CLOCK_MONOTONIC"});
   EXPECT_TRUE(process && clock);
   for (const char* name : {"main", "prefetch"}) {

@@ -15,7 +15,8 @@ TEST(Tables, return_what_the_sink_was_told) {
   const Folder folder;
   const std::string path = folder.file("a.dmprof");
   auto writer = test::begin_recording(path);
-  ASSERT_TRUE(writer->add_clock_sync({.domain = 1, .domain_time = 10, .monotonic = 11, .realtime = 12, .uncertainty = 3}));
+  ASSERT_TRUE(
+      writer->add_clock_sync({.domain = 1, .domain_time = 10, .monotonic = 11, .realtime = 12, .uncertainty = 3}));
   ASSERT_TRUE(writer->set_environment("cpu", "a fast one"));
   ASSERT_TRUE(writer->set_environment("cpu", "a faster one"));
   ASSERT_TRUE(writer->finish());
@@ -40,8 +41,14 @@ TEST(Tables, keep_every_change_of_a_knob_in_order) {
   const Folder folder;
   const std::string path = folder.file("a.dmprof");
   auto writer = test::begin_recording(path);
-  Knob knob{.process = 1, .name = "lookahead", .value = "4", .type = "integer", .range = "1..16", .how = "environment",
-            .handle = "DM_LOOKAHEAD", .unit = ""};
+  Knob knob{.process = 1,
+            .name = "lookahead",
+            .value = "4",
+            .type = "integer",
+            .range = "1..16",
+            .how = "environment",
+            .handle = "DM_LOOKAHEAD",
+            .unit = ""};
   ASSERT_TRUE(writer->add_knob(knob));
   knob.value = "8";
   knob.since = 500;
@@ -58,8 +65,8 @@ TEST(Tables, update_a_capacity_that_was_named_before) {
   const Folder folder;
   const std::string path = folder.file("a.dmprof");
   auto writer = test::begin_recording(path);
-  Capacity dram{.process = 1, .name = "dram", .kind = "tier", .managed = true, .size_bytes = 8 << 20,
-                .measured_bandwidth = 12e9};
+  Capacity dram{
+      .process = 1, .name = "dram", .kind = "tier", .managed = true, .size_bytes = 8 << 20, .measured_bandwidth = 12e9};
   dram.datasheet_bandwidth = std::numeric_limits<double>::quiet_NaN();
   EXPECT_EQ(writer->add_capacity(dram).value(), 1U);
   ASSERT_TRUE(writer->finish());
@@ -119,7 +126,8 @@ TEST(Names, survive_bytes_that_are_no_text) {
   EXPECT_EQ(writer->intern(std::string_view("a\xFF\0b\xC3", 5)), 3U);
   EXPECT_EQ(writer->intern("\xE7\xAB\xA0"), 4U);
   ASSERT_TRUE(writer->finish());
-  EXPECT_THAT(Reader::open(path)->names().value(), testing::ElementsAre("", "draft", "verify", "a??b?", "\xE7\xAB\xA0"));
+  EXPECT_THAT(Reader::open(path)->names().value(),
+              testing::ElementsAre("", "draft", "verify", "a??b?", "\xE7\xAB\xA0"));
 }
 
 TEST(Annotations, add_metrics_and_findings_to_a_finished_recording) {
