@@ -16,9 +16,10 @@ Status CountingSink::add_loss(const Loss& loss) {
 }
 
 Status CountingSink::accept(std::span<const Event> events) {
-  DMPROF_TRY(next_.accept(events));
-  events_ += events.size();
-  return {};
+  Status taken = next_.accept(events);
+  refused_ = refused_ || !taken;
+  if (taken) events_ += events.size();
+  return taken;
 }
 
 }  // namespace dmprof::capture

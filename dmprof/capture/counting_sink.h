@@ -17,6 +17,7 @@ class CountingSink : public EventSink {
   std::uint64_t lost() const { return lost_; }
   const std::map<std::string, std::uint64_t>& lost_by_cause() const { return lost_by_cause_; }
   std::uint32_t processes() const { return processes_; }
+  bool refused() const { return refused_; }  // events were not taken: an error that comes up is the next sink's
 
   NameId intern(std::string_view text) override { return next_.intern(text); }
   Result<std::uint32_t> add_process(const Process& process) override;
@@ -39,6 +40,7 @@ class CountingSink : public EventSink {
   std::uint64_t lost_ = 0;
   std::map<std::string, std::uint64_t> lost_by_cause_;
   std::uint32_t processes_ = 0;
+  bool refused_ = false;
 };
 
 }  // namespace dmprof::capture

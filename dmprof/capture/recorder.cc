@@ -28,11 +28,15 @@ class Loop {
       : collector_(collector), writer_(writer), signals_(signals), child_(child), options_(options), sink_(writer) {}
 
   Result<Outcome> run() {
-    if (options_.facts) DMPROF_TRY(options_.facts(sink_));
-    DMPROF_TRY(collector_.start(sink_));
+    if (Status begun = collector_.start(sink_); !begun) {
+      outlive_child(begun.error());
+      return tl::unexpected(begun.error());
+    }
     started_ = last_commit_ = last_progress_ = Clock::now();
     while (!outcome_done_) step();
     finish();
+    if (outcome_.failure) outlive_child(*outcome_.failure);
+    if (child_ != nullptr) outcome_.child = child_->ended();
     return std::move(outcome_);
   }
 
@@ -44,20 +48,23 @@ class Loop {
     outcome_.text = std::move(text);
   }
 
-  void fail_with(const Error& error) {
+  void fail_with(StopReason reason, const Error& error) {
     if (!outcome_.failure) outcome_.failure = error;
-    stop(StopReason::store_failed, "stopped by an error: " + error.message);
+    stop(reason, "stopped by an error: " + error.message);
   }
 
   void step() {
     // Asked before the last poll: whatever the command emitted until its end is then in the rings.
     const bool child_done = child_ != nullptr && child_->ended();
     auto polled = collector_.poll();
-    if (!polled) return fail_with(polled.error());
+    // The collector hands up what the store refused, too.
+    if (!polled)
+      return fail_with(sink_.refused() ? StopReason::store_failed : StopReason::collector_failed, polled.error());
     const Clock::time_point now = Clock::now();
     if (now - last_commit_ >= options_.commit_every) {
       last_commit_ = now;
-      if (Status flushed = writer_.flush(); !flushed) return fail_with(flushed.error());
+      if (Status flushed = writer_.flush(); !flushed)
+        return fail_with(StopReason::store_failed, flushed.error());
     }
     if (now - last_progress_ >= progress_every) show_progress(now);
     if (child_done) return stop(StopReason::command_ended, "the command ended");
@@ -119,7 +126,20 @@ class Loop {
     outcome_.totals = totals(end);
     outcome_.lost_by_cause = sink_.lost_by_cause();
     outcome_.processes = sink_.processes();
-    if (child_ != nullptr) outcome_.child = child_->ended();
+    outcome_.events_committed = writer_.events_committed();
+  }
+
+  // The recording is over, the command is not: it was started by us, so it is ours to wait for and to stop.
+  void outlive_child(const Error& failure) {
+    if (child_ == nullptr || child_->ended()) return;
+    if (options_.unrecorded) options_.unrecorded(failure);
+    while (!child_->ended()) {
+      const auto signal = signals_.wait(static_cast<int>(longest_rest.count()));
+      if (!signal) continue;
+      if (signalled_) return;
+      signalled_ = signal->number;
+      if (!signal->from_terminal) child_->send(signal->number);
+    }
   }
 
   Collector& collector_;

@@ -60,6 +60,8 @@ Error unknown_command(const CLI::App& app, const std::string& word) {
     return {ErrorKind::usage,
             fmt::format("{} is planned but not in this version ({}); dmprof --help lists what is", word, version)};
   }
+  if (word.empty())
+    return {ErrorKind::usage, fmt::format("an empty word instead of a command; {} --help lists them", path_of(app))};
   return {ErrorKind::usage, fmt::format("{} has no command {}{}; {} --help lists them", path_of(app), word,
                                         did_you_mean(word, command_names(app)), path_of(app))};
 }
@@ -91,6 +93,8 @@ Error unexpected_word(const CLI::App& root, const CLI::App& typed, const std::st
 Error parser_error(const CLI::App& typed, std::string message) {
   std::replace(message.begin(), message.end(), '\n', ' ');
   while (!message.empty() && message.back() == ' ') message.pop_back();
+  if (const std::size_t repeated = message.find(": At Most 1 required"); repeated != std::string::npos)
+    message = message.substr(0, repeated) + " is given more than once; give it once";
   return {ErrorKind::usage, fmt::format("{}; see {} --help", message, path_of(typed))};
 }
 
@@ -162,7 +166,7 @@ Result<Action> parse_arguments(const std::vector<std::string>& typed_words) {
   }
   if (asks) return Action([root, shared] { return answer_question(*shared); });
   if (words.empty()) return print(root->help());
-  return fail(ErrorKind::usage, "no command and no --metric; dmprof --help lists what there is");
+  return fail(ErrorKind::usage, "no command and no --metric NAME; dmprof metrics lists the names, --help the commands");
 }
 
 }  // namespace dmprof::cli

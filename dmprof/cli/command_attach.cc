@@ -2,22 +2,23 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 
 #include "dmprof/cli/commands.h"
 #include "dmprof/cli/metric_answer.h"
 #include "dmprof/cli/recording_session.h"
-#include "dmprof/cli/recordings.h"
 
 namespace dmprof::cli {
 
 namespace {
 
 constexpr double longest_seconds = 365.0 * 24 * 3600;
+constexpr double endless = std::numeric_limits<double>::infinity();  // until Ctrl-C or the end of the processes
 
 struct Flags {
   std::vector<std::int64_t> pids;
   std::string output;
-  double duration_s = 0;  // 0 = until Ctrl-C or the end of the processes
+  double duration_s = endless;
   double interval_s = 0.2;
 };
 
@@ -29,24 +30,15 @@ Result<ExitStatus> attach_command(const Flags& flags, const Shared& shared) {
   }
   if (!(flags.interval_s >= 0.01 && flags.interval_s <= 3600))
     return fail(ErrorKind::usage, "--interval: between 0.01 and 3600 seconds");
-  if (!(flags.duration_s >= 0 && flags.duration_s <= longest_seconds))
+  const bool limited = flags.duration_s != endless;
+  if (limited && !(flags.duration_s > 0 && flags.duration_s <= longest_seconds))
     return fail(ErrorKind::usage, "--duration: a positive number of seconds, at most a year");
   DMPROF_TRY(check_question(shared.question));
   SessionRequest request;
   request.pids = flags.pids;
   request.commit_every = std::chrono::milliseconds(std::lround(flags.interval_s * 1000));
-  if (flags.duration_s > 0) request.duration = std::chrono::nanoseconds(std::llround(flags.duration_s * 1e9));
-  if (flags.output.empty()) {
-    auto path = new_recording_path(fmt::format("pid-{}", flags.pids.front()));
-    if (!path) return tl::unexpected(path.error());
-    request.output = *path;
-  } else {
-    request.output = flags.output;
-    DMPROF_TRY(check_output(request.output));
-  }
-  auto outcome = record_session(request);
-  if (!outcome) return tl::unexpected(outcome.error());
-  return conclude(request, *outcome, shared);
+  if (limited) request.duration = std::chrono::nanoseconds(std::llround(flags.duration_s * 1e9));
+  return record_and_conclude(std::move(request), flags.output, fmt::format("pid-{}", flags.pids.front()), shared);
 }
 
 }  // namespace

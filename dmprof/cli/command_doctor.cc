@@ -22,6 +22,7 @@
 #include "dmprof/report/format.h"
 #include "dmprof/report/metric_json.h"
 #include "dmprof/report/style.h"
+#include "dmprof/ring/directory.h"
 
 namespace dmprof::cli {
 
@@ -101,11 +102,7 @@ Check check_shared_memory() {
 
 // The directory engines of this user publish themselves in; the SDK looks for the same ones in this order.
 Check check_run_directory() {
-  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
-  std::vector<std::string> candidates;
-  if (runtime != nullptr && runtime[0] == '/') candidates.push_back(std::string(runtime) + "/dmprof");
-  candidates.push_back(fmt::format("/run/user/{}/dmprof", ::geteuid()));
-  candidates.push_back(fmt::format("/tmp/dmprof-{}", ::geteuid()));
+  const std::vector<std::string> candidates = ring::engine_directories();
   for (const std::string& path : candidates) {
     struct stat status {};
     if (::lstat(path.c_str(), &status) != 0) continue;

@@ -57,11 +57,16 @@ Status export_csv(const fs::path& recording, const Flags& flags) {
                 "several tables cannot share standard output; choose one with --table, or name a directory with -o");
   const fs::path folder = flags.output.empty() ? fs::path(recording.stem().string() + "-csv") : fs::path(flags.output);
   std::error_code error;
-  fs::create_directories(folder, error);
+  const bool made = fs::create_directories(folder, error);
   if (error)
     return fail(ErrorKind::environment, fmt::format("cannot create the directory {}: {}; choose another place with -o",
                                                     folder.string(), error.message()));
-  for (const std::string& table : tables) DMPROF_TRY(write_one(table, (folder / (table + ".csv")).string()));
+  for (const std::string& table : tables) {
+    const Status written = write_one(table, (folder / (table + ".csv")).string());
+    if (written) continue;
+    if (made) fs::remove_all(folder, error);  // some tables of many are of no use
+    return written;
+  }
   fmt::print(stderr, "wrote {} tables to {}\n", tables.size(), folder.string());
   return {};
 }

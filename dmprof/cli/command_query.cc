@@ -5,13 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "dmprof/cli/commands.h"
 #include "dmprof/cli/output.h"
 #include "dmprof/cli/recordings.h"
-#include "dmprof/cli/suggest.h"
+#include "dmprof/export/csv.h"
 #include "dmprof/report/format.h"
 #include "dmprof/report/metric_json.h"
 #include "dmprof/store/query.h"
@@ -25,16 +26,9 @@ using Json = nlohmann::ordered_json;
 struct Flags {
   std::vector<std::string> words;  // [FILE] SQL
   bool csv = false;
+  double timeout_s = 60;
 };
-
-struct CloseDatabase {
-  void operator()(sqlite3* database) const { sqlite3_close(database); }
-};
-struct Finalize {
-  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
-};
-using Database = std::unique_ptr<sqlite3, CloseDatabase>;
-using Statement = std::unique_ptr<sqlite3_stmt, Finalize>;
+constexpr double longest_timeout_s = 86400;
 
 std::string_view text_of(sqlite3_stmt* row, int column) {
   const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(row, column));
@@ -78,13 +72,6 @@ Json cell_json(sqlite3_stmt* row, int column) {
   }
 }
 
-std::string csv_cell(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
-}
-
 class Printer {
  public:
   virtual ~Printer() = default;
@@ -95,10 +82,10 @@ class Printer {
 class CsvPrinter : public Printer {
  public:
   Status header(sqlite3_stmt* statement) {
-    return line(statement, [&](int column) { return csv_cell(sqlite3_column_name(statement, column)); });
+    return line(statement, [&](int column) { return exporting::csv_cell(sqlite3_column_name(statement, column)); });
   }
   Status row(sqlite3_stmt* statement) override {
-    return line(statement, [&](int column) { return csv_cell(cell_text(statement, column)); });
+    return line(statement, [&](int column) { return exporting::csv_cell(cell_text(statement, column)); });
   }
   Status end() override { return {}; }
 
@@ -192,13 +179,31 @@ Result<std::unique_ptr<Printer>> make_printer(sqlite3_stmt* statement, bool csv,
 }
 
 // SQLite's words for what the sandbox refused say nothing to the person who typed it.
-Error sql_error(sqlite3* database) {
+Error sql_error(sqlite3* database, const std::string& recording, double timeout_s) {
   const int code = sqlite3_errcode(database);
+  if (code == SQLITE_INTERRUPT)
+    return {ErrorKind::usage, fmt::format("SQL: stopped after {} s of computing; ask for less, or allow more time with "
+                                          "--timeout S",
+                                          timeout_s)};
   if (code == SQLITE_AUTH)
     return {ErrorKind::usage, fmt::format("SQL: {}; query only reads the recording", sqlite3_errmsg(database))};
   if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB)
-    return {ErrorKind::bad_input, fmt::format("the recording is damaged: {}", sqlite3_errmsg(database))};
+    return {ErrorKind::bad_input, fmt::format("{}: {}; the file is damaged, record again or use a copy", recording, sqlite3_errmsg(database))};
   return {ErrorKind::usage, fmt::format("SQL: {}", sqlite3_errmsg(database))};
+}
+
+// The commonest slips: only a FILE was typed, or a variable of a script was empty.
+Status check_sql(const std::vector<std::string>& words) {
+  const std::string& sql = words.back();
+  std::error_code ignored;
+  if (words.size() == 1 && (sql.ends_with(".dmprof") || std::filesystem::exists(sql, ignored))) {
+    return fail(ErrorKind::usage,
+                fmt::format("the SQL is missing: dmprof query {} \"SELECT count(*) FROM step\"", sql));
+  }
+  if (sql.find_first_not_of(" \t\r\n;") == std::string::npos)
+    return fail(ErrorKind::usage, "SQL: the text is empty; try \"SELECT name FROM event_type\"");
+  if (words.front().empty()) return fail(ErrorKind::usage, "the name of the recording is empty; leave it out or name one");
+  return {};
 }
 
 Result<ExitStatus> query_command(const Flags& flags, bool json) {
@@ -208,20 +213,24 @@ Result<ExitStatus> query_command(const Flags& flags, bool json) {
         "dmprof query takes [FILE] and one SQL text, which needs quotes: dmprof query \"SELECT count(*) FROM step\"");
   }
   if (json && flags.csv) return fail(ErrorKind::usage, "--json and --csv exclude each other; choose one");
+  if (!(flags.timeout_s > 0 && flags.timeout_s <= longest_timeout_s))
+    return fail(ErrorKind::usage, "--timeout: a positive number of seconds, at most a day");
   const std::string& sql = flags.words.back();
+  DMPROF_TRY(check_sql(flags.words));
   auto recording = recording_or_newest(flags.words.size() == 2 ? flags.words.front() : "");
   if (!recording) return tl::unexpected(recording.error());
   auto opened = open_for_query(recording->string());
   if (!opened) return tl::unexpected(opened.error());
-  const Database database(*opened);
+  const QueryConnection& database = *opened;
+  limit_time(database.get(), flags.timeout_s);
 
   sqlite3_stmt* prepared = nullptr;
   const char* tail = nullptr;
   if (sqlite3_prepare_v2(database.get(), sql.c_str(), static_cast<int>(sql.size()) + 1, &prepared, &tail) !=
       SQLITE_OK) {
-    return tl::unexpected(sql_error(database.get()));
+    return tl::unexpected(sql_error(database.get(), recording->string(), flags.timeout_s));
   }
-  const Statement statement(prepared);
+  const QueryStatement statement(prepared);
   if (statement == nullptr) return fail(ErrorKind::usage, "SQL: the text holds no statement");
   if (std::string_view(tail).find_first_not_of(" \t\r\n;") != std::string_view::npos) {
     return fail(ErrorKind::usage,
@@ -231,7 +240,7 @@ Result<ExitStatus> query_command(const Flags& flags, bool json) {
   if (!printer) return tl::unexpected(printer.error());
   int stepped = SQLITE_ROW;
   while ((stepped = sqlite3_step(statement.get())) == SQLITE_ROW) DMPROF_TRY((*printer)->row(statement.get()));
-  if (stepped != SQLITE_DONE) return tl::unexpected(sql_error(database.get()));
+  if (stepped != SQLITE_DONE) return tl::unexpected(sql_error(database.get(), recording->string(), flags.timeout_s));
   DMPROF_TRY((*printer)->end());
   return ExitStatus::done;
 }
@@ -244,6 +253,7 @@ DeclaredCommand declare_query(const Syntax& root, const std::shared_ptr<Shared>&
   app.words("WORDS", flags->words, "[FILE] SQL; FILE is the newest recording when left out");
   app.flag("--json", shared->json, "Print {\"columns\":[…],\"rows\":[[…],…]}");
   app.flag("--csv", flags->csv, "Print comma-separated values");
+  app.number("--timeout", flags->timeout_s, "S", "Seconds of computing after which the statement is stopped (60)");
   return {app, [flags, shared] { return query_command(*flags, shared->json); }};
 }
 

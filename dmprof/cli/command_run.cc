@@ -4,7 +4,6 @@
 #include "dmprof/cli/commands.h"
 #include "dmprof/cli/metric_answer.h"
 #include "dmprof/cli/recording_session.h"
-#include "dmprof/cli/recordings.h"
 
 namespace dmprof::cli {
 
@@ -17,7 +16,7 @@ struct Flags {
 };
 
 Result<ExitStatus> run_command(const Flags& flags, const Shared& shared) {
-  if (shared.command_line.empty())
+  if (shared.command_line.empty() || shared.command_line.front().empty())
     return fail(ErrorKind::usage, "no command to record; type it after two dashes: dmprof run -- CMD [ARGS…]");
   if (flags.cupti)
     return fail(ErrorKind::environment,
@@ -28,17 +27,8 @@ Result<ExitStatus> run_command(const Flags& flags, const Shared& shared) {
   DMPROF_TRY(check_question(shared.question));
   SessionRequest request;
   request.command = shared.command_line;
-  if (flags.output.empty()) {
-    auto path = new_recording_path(request.command.front());
-    if (!path) return tl::unexpected(path.error());
-    request.output = *path;
-  } else {
-    request.output = flags.output;
-    DMPROF_TRY(check_output(request.output));
-  }
-  auto outcome = record_session(request);
-  if (!outcome) return tl::unexpected(outcome.error());
-  return conclude(request, *outcome, shared);
+  const std::string name = request.command.front();
+  return record_and_conclude(std::move(request), flags.output, name, shared);
 }
 
 }  // namespace

@@ -7,23 +7,25 @@
 
 #include "dmprof/cli/arguments.h"
 #include "dmprof/cli/exit_status.h"
+#include "dmprof/report/format.h"
 
 namespace {
 
+// Messages quote arguments and files: what comes from there must not steer the terminal, break the line or flood it.
 int report(const dmprof::Error& error) {
+  constexpr std::size_t longest = 2000;
   std::string line = error.message;
   for (char& c : line) {
     if (c == '\n' || c == '\r') c = ' ';
   }
-  std::fprintf(stderr, "dmprof: %s\n", line.c_str());
+  if (line.size() > longest) line = line.substr(0, longest / 2) + " … " + line.substr(line.size() - longest / 2);
+  std::fprintf(stderr, "dmprof: %s\n", dmprof::report::printable(line).c_str());
   return static_cast<int>(dmprof::cli::status_of(error.kind));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  // A reader that goes away (| head) must not kill a recording in progress; write_out() reports it instead.
-  std::signal(SIGPIPE, SIG_IGN);
   // A parent may have had it ignored; then the kernel would reap the recorded command and its status would be lost.
   std::signal(SIGCHLD, SIG_DFL);
   try {

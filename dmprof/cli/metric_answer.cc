@@ -10,6 +10,7 @@
 #include "dmprof/cli/output.h"
 #include "dmprof/cli/recording_session.h"
 #include "dmprof/cli/recordings.h"
+#include "dmprof/cli/suggest.h"
 #include "dmprof/cli/terminal.h"
 #include "dmprof/cli/values.h"
 #include "dmprof/report/metric_json.h"
@@ -94,7 +95,12 @@ void declare_metric_question(const Syntax& root, const std::shared_ptr<Shared>& 
 Status check_question(const MetricQuestion& question) {
   auto names = split_names(question.names);
   if (!names) return tl::unexpected(names.error());
-  DMPROF_TRY(catalogue().check(*names));
+  const std::vector<std::string> known = catalogue().names();
+  for (const std::string& name : *names) {
+    if (catalogue().find(name) != nullptr) continue;
+    return fail(ErrorKind::usage, fmt::format("no metric is called {}{}; dmprof metrics lists them all", name,
+                                              did_you_mean(name, known)));
+  }
   auto options = options_of(question);
   return options ? Status{} : tl::unexpected(options.error());
 }

@@ -1,9 +1,11 @@
 #include "dmprof/cli/recording_session.h"
 
 #include <fmt/format.h>
+#include <sys/statvfs.h>
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -16,10 +18,13 @@
 #include "dmprof/cli/event_cost.h"
 #include "dmprof/cli/metric_answer.h"
 #include "dmprof/cli/output.h"
+#include "dmprof/cli/recordings.h"
 #include "dmprof/cli/terminal.h"
 #include "dmprof/report/format.h"
 #include "dmprof/report/metric_json.h"
 #include "dmprof/report/metric_text.h"
+#include "dmprof/ring/directory.h"
+#include "dmprof/sdk/abi.h"
 #include "dmprof/store/reader.h"
 
 namespace dmprof::cli {
@@ -61,8 +66,23 @@ Status store_facts(EventSink& sink, const SessionRequest& request, const Result<
   return calibration ? store_calibration(sink, *calibration, calibration_options(1).memory_bytes) : Status{};
 }
 
+// Engines publish a page in the run directory; where it does not fit, dmprof_init() fails and nobody can be recorded.
+std::string cramped_run_directory() {
+  for (const std::string& path : ring::engine_directories()) {
+    struct statvfs status {};
+    if (::statvfs(path.c_str(), &status) != 0) continue;
+    const std::uint64_t free = std::uint64_t{status.f_bavail} * status.f_frsize;
+    if (free >= sizeof(dmprof_page)) return "";
+    return fmt::format(
+        "the run directory {} has {} left and an engine's page takes {}; make room there, or set XDG_RUNTIME_DIR", path,
+        report::bytes(free), report::bytes(sizeof(dmprof_page)));
+  }
+  return "";
+}
+
 std::string nothing_recorded(const SessionRequest& request, const capture::Outcome& outcome,
                              const std::vector<std::string>& problems) {
+  if (const std::string cramped = cramped_run_directory(); !cramped.empty()) return "nothing was recorded: " + cramped;
   if (!problems.empty()) return "nothing was recorded: " + problems.front();
   if (request.command.empty()) return "nothing was recorded: " + outcome.text;
   return fmt::format(
@@ -71,20 +91,37 @@ std::string nothing_recorded(const SessionRequest& request, const capture::Outco
       capture::shell_quoted({request.command.front()}), outcome.child ? outcome.child->text() : "no status");
 }
 
+class IgnoredPipe {
+ public:
+  IgnoredPipe() : before_(std::signal(SIGPIPE, SIG_IGN)) {}
+  ~IgnoredPipe() { std::signal(SIGPIPE, before_); }
+  IgnoredPipe(const IgnoredPipe&) = delete;
+  IgnoredPipe& operator=(const IgnoredPipe&) = delete;
+
+ private:
+  void (*before_)(int);
+};
+
 // The older recording that `output` names steps aside until the new one holds something, and comes back when it never
 // does.
 class Replaced {
  public:
   static Result<Replaced> step_aside(const fs::path& output) {
     Replaced replaced;
+    std::error_code ignored;
+    fs::path log = output.string() + "-wal";
+    // Somebody else's log beside a name that is free: SQLite would fold it into the new recording.
+    if (!fs::exists(output, ignored) && fs::exists(log, ignored))
+      return fail(ErrorKind::environment, fmt::format("{} is there without its recording; move it away, or name another "
+                                                      "file with -o",
+                                                      log.string()));
     if (auto older = Reader::open(output.string())) {
       if (auto run = older->run(); run && run->end == RunEnd::recording)
         return fail(ErrorKind::usage,
                     fmt::format("{} is still being recorded; name another file with -o", output.string()));
       replaced.output_ = output;
       replaced.aside_ = output.string() + ".replaced";
-      std::error_code error;
-      fs::rename(output, replaced.aside_, error);
+      const std::error_code error = replaced.move(output, replaced.aside_);
       if (error)
         return fail(ErrorKind::environment,
                     fmt::format("cannot replace {}: {}; name another file with -o", output.string(), error.message()));
@@ -92,15 +129,29 @@ class Replaced {
     return replaced;
   }
   void bring_back() const {
-    std::error_code ignored;
-    if (!aside_.empty()) fs::rename(aside_, output_, ignored);
+    if (!aside_.empty()) move(aside_, output_);
   }
   void forget() const {
     std::error_code ignored;
-    if (!aside_.empty()) fs::remove(aside_, ignored);
+    if (aside_.empty()) return;
+    for (const char* suffix : suffixes) fs::remove(aside_.string() + suffix, ignored);
   }
 
  private:
+  // A killed recorder leaves a log that holds most of its recording; the index is made anew.
+  static constexpr std::array<const char*, 3> suffixes = {"-wal", "-journal", ""};
+
+  static std::error_code move(const fs::path& from, const fs::path& to) {
+    std::error_code error, ignored;
+    fs::remove(from.string() + "-shm", ignored);
+    for (const char* suffix : suffixes) {
+      fs::remove(to.string() + suffix, ignored);
+      if (fs::exists(from.string() + suffix, ignored)) fs::rename(from.string() + suffix, to.string() + suffix, error);
+      if (error) break;
+    }
+    return error;
+  }
+
   fs::path output_, aside_;
 };
 
@@ -112,6 +163,8 @@ Result<capture::Outcome> record_session(const SessionRequest& request) {
   for (const std::int64_t pid : request.pids) {
     if (auto engine = attach::find_engine(pid); !engine) return tl::unexpected(engine.error());
   }
+  // From here to the end of the recording nobody who stops reading (| head) may end it.
+  const IgnoredPipe ignored_pipe;
   const Result<double> event_cost = measure_event_cost();
   // Signals first: the threads started below must have them blocked.
   auto signals = capture::StopSignals::take();
@@ -131,6 +184,14 @@ Result<capture::Outcome> record_session(const SessionRequest& request) {
     for (const char* suffix : {"", "-wal", "-shm", "-journal"}) fs::remove(request.output.string() + suffix, ignored);
     replaced->bring_back();
   };
+
+  // Before the command is started: a full disk is mostly found here, and then nothing was begun.
+  Status begun = store_facts(**writer, request, event_cost);
+  if (begun) begun = (*writer)->sync();
+  if (!begun) {
+    discard();
+    return tl::unexpected(begun.error());
+  }
 
   attach::AttachOptions attach_options;
   attach_options.pids = request.pids;
@@ -152,7 +213,11 @@ Result<capture::Outcome> record_session(const SessionRequest& request) {
   options.duration = request.duration;
   options.commit_every = request.commit_every;
   options.progress = [&](const capture::Progress& progress) { line.show(progress_text(progress)); };
-  options.facts = [&](EventSink& sink) { return store_facts(sink, request, event_cost); };
+  options.unrecorded = [&](const Error& failure) {
+    line.clear();
+    fmt::print(stderr, "warning: the recording has failed ({}); the command goes on unrecorded, dmprof waits for it\n",
+               report::printable(failure.message));
+  };
   auto outcome = capture::record(collector, **writer, *signals, child ? &*child : nullptr, options);
   line.clear();
   for (const std::string& problem : collector.problems()) fmt::print(stderr, "note: {}\n", report::printable(problem));
@@ -160,7 +225,7 @@ Result<capture::Outcome> record_session(const SessionRequest& request) {
     discard();
     return tl::unexpected(outcome.error());
   }
-  if (outcome->processes == 0) {
+  if (outcome->processes == 0 || (outcome->failure && outcome->events_committed == 0)) {
     discard();
     if (outcome->failure) return tl::unexpected(*outcome->failure);
     return fail(ErrorKind::environment, nothing_recorded(request, *outcome, collector.problems()));
@@ -172,9 +237,10 @@ Result<capture::Outcome> record_session(const SessionRequest& request) {
 Result<ExitStatus> conclude(const SessionRequest& request, const capture::Outcome& outcome, const Shared& shared) {
   const std::string file = request.output.string();
   if (outcome.failure) {
-    return fail(outcome.failure->kind,
-                fmt::format("the recording ended early: {}; {} holds the {} events before it", outcome.failure->message,
-                            file, report::thousands(outcome.totals.events)));
+    const std::string command = outcome.child ? fmt::format("; the command ended with {}", outcome.child->text()) : "";
+    return fail(outcome.failure->kind, fmt::format("the recording ended early: {}; {} holds the {} events before it{}",
+                                                   outcome.failure->message, file,
+                                                   report::thousands(outcome.events_committed), command));
   }
   auto evaluation = evaluate_and_store(request.output);
   if (!evaluation) return tl::unexpected(evaluation.error());
@@ -210,6 +276,21 @@ Result<ExitStatus> conclude(const SessionRequest& request, const capture::Outcom
              losses_text(outcome), report::bytes(outcome.totals.bytes), ending,
              report::metrics_text(shown, false, style), capture::shell_quoted({file}));
   return ExitStatus::done;
+}
+
+Result<ExitStatus> record_and_conclude(SessionRequest request, const std::string& output, const std::string& name,
+                                       const Shared& shared) {
+  if (output.empty()) {
+    auto path = new_recording_path(name);
+    if (!path) return tl::unexpected(path.error());
+    request.output = *path;
+  } else {
+    request.output = output;
+    DMPROF_TRY(check_output(request.output));
+  }
+  auto outcome = record_session(request);
+  if (!outcome) return tl::unexpected(outcome.error());
+  return conclude(request, *outcome, shared);
 }
 
 }  // namespace dmprof::cli

@@ -28,6 +28,10 @@ struct SessionRequest {
 // except when the store failed half-way: then what was recorded is kept and the outcome's failure says so.
 Result<capture::Outcome> record_session(const SessionRequest& request);
 
+// Records into `output`, or into a new file of the data directory that bears `name` when it is empty; then concludes.
+Result<ExitStatus> record_and_conclude(SessionRequest request, const std::string& output, const std::string& name,
+                                       const Shared& shared);
+
 // Prints the summary (or with `json` an object on standard output) and turns the outcome into an exit status.
 Result<ExitStatus> conclude(const SessionRequest& request, const capture::Outcome& outcome, const Shared& shared);
 

@@ -1,6 +1,7 @@
 #include "dmprof/cli/suggest.h"
 
 #include <algorithm>
+#include <cctype>
 #include <vector>
 
 namespace dmprof::cli {
@@ -24,6 +25,13 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::string nearest(std::string_view typed, std::span<const std::string> candidates) {
   constexpr std::size_t longest_name = 128;  // keeps the quadratic distance cheap for hostile arguments
   if (typed.empty() || typed.size() > longest_name) return "";
+  const auto same_letters = [&](const std::string& candidate) {
+    return std::equal(typed.begin(), typed.end(), candidate.begin(), candidate.end(), [](char a, char b) {
+      return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+    });
+  };
+  if (const auto same = std::find_if(candidates.begin(), candidates.end(), same_letters); same != candidates.end())
+    return *same;
   std::string best;
   std::size_t best_distance = std::max<std::size_t>(1, typed.size() / 3) + 1;
   for (const std::string& candidate : candidates) {

@@ -12,7 +12,8 @@ namespace dmprof::cli {
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 // The candidate with the smallest distance, or "" when none is close: at most one edit in three characters, or a prefix
-// of at least three characters. Ties go to the first candidate.
+// of at least three characters. One that differs only in upper and lower case comes first; ties go to the first
+// candidate.
 std::string nearest(std::string_view typed, std::span<const std::string> candidates);
 
 // "; did you mean NAME?" or "".

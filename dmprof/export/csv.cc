@@ -4,7 +4,6 @@
 #include <sqlite3.h>
 
 #include <algorithm>
-#include <memory>
 
 #include "dmprof/store/query.h"
 #include "dmprof/store/reader.h"
@@ -13,14 +12,15 @@ namespace dmprof::exporting {
 
 namespace {
 
-struct CloseDatabase {
-  void operator()(sqlite3* database) const { sqlite3_close(database); }
-};
-struct Finalize {
-  void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
-};
+std::string_view column_text(sqlite3_stmt* row, int column) {
+  const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(row, column));
+  return text == nullptr ? std::string_view()
+                         : std::string_view(text, static_cast<std::size_t>(sqlite3_column_bytes(row, column)));
+}
 
-std::string cell(std::string_view text) {
+}  // namespace
+
+std::string csv_cell(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
   std::string quoted = "\"";
   for (const char c : text) {
@@ -29,14 +29,6 @@ std::string cell(std::string_view text) {
   }
   return quoted + "\"";
 }
-
-std::string_view column_text(sqlite3_stmt* row, int column) {
-  const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(row, column));
-  return text == nullptr ? std::string_view()
-                         : std::string_view(text, static_cast<std::size_t>(sqlite3_column_bytes(row, column)));
-}
-
-}  // namespace
 
 std::vector<std::string> csv_tables() {
   std::vector<std::string> tables;
@@ -54,31 +46,31 @@ Status write_csv(const std::string& recording, const std::string& table, Output&
   }
   auto opened = open_for_query(recording);
   if (!opened) return tl::unexpected(opened.error());
-  const std::unique_ptr<sqlite3, CloseDatabase> database(*opened);
+  sqlite3* const database = opened->get();
   sqlite3_stmt* prepared = nullptr;
-  if (sqlite3_prepare_v2(database.get(), fmt::format("SELECT * FROM \"{}\"", table).c_str(), -1, &prepared, nullptr) !=
+  if (sqlite3_prepare_v2(database, fmt::format("SELECT * FROM \"{}\"", table).c_str(), -1, &prepared, nullptr) !=
       SQLITE_OK) {
     return fail(ErrorKind::bad_input,
-                fmt::format("{}: table {} cannot be read: {}", recording, table, sqlite3_errmsg(database.get())));
+                fmt::format("{}: table {} cannot be read: {}", recording, table, sqlite3_errmsg(database)));
   }
-  const std::unique_ptr<sqlite3_stmt, Finalize> statement(prepared);
+  const QueryStatement statement(prepared);
   const int columns = sqlite3_column_count(statement.get());
   std::string line;
-  for (int i = 0; i < columns; ++i) line += (i > 0 ? "," : "") + cell(sqlite3_column_name(statement.get(), i));
+  for (int i = 0; i < columns; ++i) line += (i > 0 ? "," : "") + csv_cell(sqlite3_column_name(statement.get(), i));
   output.write(line + "\r\n");
   int stepped = SQLITE_ROW;
   while (!output.failed() && (stepped = sqlite3_step(statement.get())) == SQLITE_ROW) {
     line.clear();
     for (int i = 0; i < columns; ++i) {
       if (i > 0) line += ',';
-      line += cell(column_text(statement.get(), i));
+      line += csv_cell(column_text(statement.get(), i));
     }
     line += "\r\n";
     output.write(line);
   }
   if (stepped == SQLITE_DONE || output.failed()) return {};
   return fail(ErrorKind::bad_input,
-              fmt::format("{}: table {} is damaged: {}", recording, table, sqlite3_errmsg(database.get())));
+              fmt::format("{}: table {} is damaged: {}", recording, table, sqlite3_errmsg(database)));
 }
 
 }  // namespace dmprof::exporting

@@ -3,12 +3,16 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dmprof/base/error.h"
 #include "dmprof/export/output.h"
 
 namespace dmprof::exporting {
+
+// One cell: in quotes where the text has a comma, a quote or a line break.
+std::string csv_cell(std::string_view text);
 
 // Every table that can be exported.
 std::vector<std::string> csv_tables();

@@ -6,7 +6,7 @@
 
 namespace dmprof::exporting {
 
-// `text` with every byte that is no part of valid UTF-8 replaced by U+FFFD.
+// `text` with every NUL and every byte that is no part of valid UTF-8 replaced by U+FFFD.
 std::string valid_utf8(std::string_view text);
 
 // The same as a JSON string, quotes included; control characters are escaped.

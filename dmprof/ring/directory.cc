@@ -14,14 +14,11 @@
 namespace dmprof::ring {
 namespace {
 
+// An engine may have another XDG_RUNTIME_DIR than this process: the usual one is looked into as well.
 std::vector<std::string> candidates() {
-  std::vector<std::string> paths;
-  const std::string user = std::to_string(::geteuid());
-  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
-  if (runtime != nullptr && runtime[0] == '/') paths.push_back(std::string(runtime) + "/dmprof");
-  const std::string standard = "/run/user/" + user + "/dmprof";
-  if (paths.empty() || paths[0] != standard) paths.push_back(standard);
-  paths.push_back("/tmp/dmprof-" + user);
+  std::vector<std::string> paths = engine_directories();
+  const std::string standard = "/run/user/" + std::to_string(::geteuid()) + "/dmprof";
+  if (paths[0] != standard) paths.insert(paths.end() - 1, standard);
   return paths;
 }
 
@@ -44,6 +41,14 @@ std::optional<std::int64_t> pid_of(const char* file) {
 }
 
 }  // namespace
+
+std::vector<std::string> engine_directories() {
+  std::vector<std::string> paths;
+  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  if (runtime != nullptr && runtime[0] == '/') paths.push_back(std::string(runtime) + "/dmprof");
+  paths.push_back("/tmp/dmprof-" + std::to_string(::geteuid()));
+  return paths;
+}
 
 std::vector<PageName> list_pages() {
   std::vector<PageName> pages;

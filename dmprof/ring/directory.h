@@ -18,6 +18,9 @@ struct PageName {
   std::uint64_t inode = 0;  // tells a page from its successor
 };
 
+// Where an engine with this process's environment publishes itself: the first of these that is private or can be made.
+std::vector<std::string> engine_directories();
+
 // Every control page, living or stale, in the order above; at most one a process and directory. Cheap: names only.
 std::vector<PageName> list_pages();
 

@@ -197,9 +197,10 @@ Status ControlPage::lock() {
   if (::flock(fd_, LOCK_EX | LOCK_NB) == 0) return {};
   std::int64_t holder = 0;
   DMPROF_TRY(read(&holder, sizeof holder, offsetof(dmprof_page_header, collector_pid)));
-  return fail(ErrorKind::environment, "process " + std::to_string(identity_.pid) +
-                                          " is already being recorded by process " + std::to_string(holder) +
-                                          ": stop that recording first");
+  // A recorder that has just begun holds the lock before it has written its number.
+  const std::string recorder = holder > 0 ? "process " + std::to_string(holder) : "another recorder that just began";
+  return fail(ErrorKind::environment, "process " + std::to_string(identity_.pid) + " is already being recorded by " +
+                                          recorder + ": stop that recording first");
 }
 
 std::uint32_t ControlPage::next_generation() const {

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "dmprof/base/utf8.h"
+
 namespace dmprof::ring {
 namespace {
 
@@ -23,22 +25,6 @@ std::string read_file(const std::string& path, std::size_t limit) {
 }
 
 std::string proc_path(std::int64_t pid, const char* file) { return "/proc/" + std::to_string(pid) + "/" + file; }
-
-// Length of the UTF-8 sequence at `at`, 0 when it is broken.
-std::size_t sequence_length(const unsigned char* at, std::size_t left) {
-  std::size_t length = 0;
-  if (*at >= 0xc2 && *at < 0xe0) length = 2;
-  if (*at >= 0xe0 && *at < 0xf0) length = 3;
-  if (*at >= 0xf0 && *at < 0xf5) length = 4;
-  if (length == 0 || length > left) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((at[i] & 0xc0) != 0x80) return 0;
-  }
-  const bool overlong = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xf0 && at[1] < 0x90);
-  const bool outside =
-      (at[0] == 0xed && at[1] > 0x9f) || (at[0] == 0xf4 && at[1] > 0x8f);  // surrogates, above U+10FFFF
-  return overlong || outside ? 0 : length;
-}
 
 }  // namespace
 
@@ -80,25 +66,7 @@ std::string command_of(std::int64_t pid) {
 }
 
 std::string clean_text(const char* bytes, std::size_t length) {
-  std::string text;
-  text.reserve(length);
-  const auto* at = reinterpret_cast<const unsigned char*>(bytes);
-  for (std::size_t i = 0; i < length;) {
-    if (at[i] < 0x80) {
-      text.push_back(at[i] < 0x20 || at[i] == 0x7f ? '?' : static_cast<char>(at[i]));
-      ++i;
-      continue;
-    }
-    const std::size_t sequence = sequence_length(at + i, length - i);
-    if (sequence == 0) {
-      text.push_back('?');
-      ++i;
-    } else {
-      text.append(bytes + i, sequence);
-      i += sequence;
-    }
-  }
-  return text;
+  return clean_utf8({bytes, length}, {.control = false});
 }
 
 }  // namespace dmprof::ring

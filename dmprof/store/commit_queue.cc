@@ -56,6 +56,11 @@ std::uint64_t CommitQueue::bytes_written() const {
   return bytes_written_;
 }
 
+std::uint64_t CommitQueue::events_committed() const {
+  const std::lock_guard lock(mutex_);
+  return events_committed_;
+}
+
 void CommitQueue::loop() {
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -66,8 +71,12 @@ void CommitQueue::loop() {
     busy_ = true;
     lock.unlock();
     std::size_t bytes = 0;
+    std::uint64_t events = 0;
     for (const Job& job : jobs) {
-      if (const auto* chunk = std::get_if<ClosedChunk>(&job)) bytes += chunk->bytes();
+      const auto* chunk = std::get_if<ClosedChunk>(&job);
+      if (chunk == nullptr) continue;
+      bytes += chunk->bytes();
+      events += chunk->rows;
     }
     Status done = perform(jobs);
     jobs.clear();
@@ -75,7 +84,9 @@ void CommitQueue::loop() {
     busy_ = false;
     waiting_bytes_ -= bytes;
     bytes_written_ = table_.bytes_written();
-    if (!done) {
+    if (done) {
+      events_committed_ += events;
+    } else {
       status_ = std::move(done);
       jobs_.clear();
       waiting_bytes_ = 0;

@@ -29,6 +29,7 @@ class CommitQueue {
   Status wait();                   // until everything pushed is committed
   void stop();                     // commits and ends the thread
   std::uint64_t bytes_written() const;
+  std::uint64_t events_committed() const;
 
  private:
   using Job = std::variant<ClosedChunk, Change>;
@@ -46,6 +47,7 @@ class CommitQueue {
   std::vector<Job> jobs_;
   std::size_t waiting_bytes_ = 0;  // of chunks pushed and not yet committed
   std::uint64_t bytes_written_ = 0;
+  std::uint64_t events_committed_ = 0;
   bool wanted_ = false;  // somebody wants a commit
   bool busy_ = false;
   bool stopping_ = false;

@@ -26,8 +26,10 @@ struct FileHeader {
   std::array<unsigned char, header_bytes> bytes{};
   bool is_sqlite() const { return std::memcmp(bytes.data(), "SQLite format 3", 16) == 0; }
   bool is_wal() const { return bytes[18] == 2 || bytes[19] == 2; }
-  std::int32_t application() const {
-    return static_cast<std::int32_t>(bytes[68] << 24 | bytes[69] << 16 | bytes[70] << 8 | bytes[71]);
+  std::int32_t application() const { return big_endian(68); }
+  std::int32_t pages() const { return big_endian(28); }
+  std::int32_t big_endian(std::size_t at) const {
+    return static_cast<std::int32_t>(bytes[at] << 24 | bytes[at + 1] << 16 | bytes[at + 2] << 8 | bytes[at + 3]);
   }
 };
 
@@ -55,7 +57,7 @@ Result<FileHeader> read_header(const std::string& path) {
   FileHeader header;
   file.read(reinterpret_cast<char*>(header.bytes.data()), header_bytes);
   if (file.gcount() < 16 || !header.is_sqlite()) {
-    return fail(ErrorKind::bad_input, path + ": not a recording; to read a trace of another tool use `dmprof import`");
+    return fail(ErrorKind::bad_input, path + ": not a recording; name a .dmprof file");
   }
   if (file.gcount() < static_cast<std::streamsize>(header_bytes)) {
     return fail(ErrorKind::bad_input,
@@ -123,14 +125,21 @@ Status remove_recording(const std::string& path) {
   if (!ours && has_content(path)) {
     return fail(ErrorKind::usage, path + ": exists and is not a recording; choose another name or move it away");
   }
+  remove_files(path);
+  return {};
+}
+
+// A recording in WAL mode whose log was never folded in holds one page of nothing.
+bool lacks_its_log(const FileHeader& header) { return header.is_wal() && header.application() == 0 && header.pages() <= 1; }
+
+}  // namespace
+
+void remove_files(const std::string& path) {
   for (const char* suffix : {"-wal", "-shm", "-journal", ""}) {
     std::error_code ignored;
     std::filesystem::remove(path + suffix, ignored);
   }
-  return {};
 }
-
-}  // namespace
 
 Result<Database> create_database(const std::string& path, bool overwrite, std::uint64_t max_file_bytes) {
   std::error_code ignored;
@@ -155,7 +164,11 @@ Result<Database> create_database(const std::string& path, bool overwrite, std::u
   if (set && max_file_bytes != 0) {
     set = execute(database->get(), "PRAGMA max_page_count=" + std::to_string(max_file_bytes / 8192 + 1));
   }
-  if (!set) return fail(set.error().kind, path + ": " + set.error().message);
+  if (!set) {
+    database->reset();
+    remove_files(path);
+    return fail(set.error().kind, path + ": " + set.error().message);
+  }
   return database;
 }
 
@@ -173,6 +186,10 @@ Result<Database> open_read_only(const std::string& path) {
   }
   // WAL without a log: nobody writes, and opening it normally would leave files beside it or fail in a read-only
   // folder.
+  if (!has_content(path + "-wal") && lacks_its_log(*header)) {
+    return fail(ErrorKind::bad_input, path + ": what its recorder wrote is in the file " + path +
+                                          "-wal, which is missing; copy that file too, or record again");
+  }
   if (!has_content(path + "-wal"))
     return checked(open_guarded(path, file_uri(path, "mode=ro&immutable=1"), flags), path);
 

@@ -17,6 +17,9 @@ using Database = std::unique_ptr<sqlite3, CloseDatabase>;
 // A new file, mode 0600, WAL. An existing file is replaced only when `overwrite` is set and it is a recording.
 Result<Database> create_database(const std::string& path, bool overwrite, std::uint64_t max_file_bytes);
 
+// The recording and what SQLite keeps beside it.
+void remove_files(const std::string& path);
+
 // Read-only, guarded against hostile files, checked to be a recording. Follows a recording that is being written; reads
 // one whose recorder was killed, in a folder that may be read-only.
 Result<Database> open_read_only(const std::string& path);

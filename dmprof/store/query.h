@@ -5,23 +5,33 @@
 // can match. Plain tables (process, track, capacity, knob, loss, …) are in the file already: see FORMAT.md.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "dmprof/base/error.h"
 
 struct sqlite3;
+struct sqlite3_stmt;
 
 namespace dmprof {
 
 // Adds the tables to a connection whose main database is a recording. The connection stays the caller's.
 Status register_tables(sqlite3* database);
 
-// Opens a recording for SQL written by a person or found in a file: read-only, and only reading is possible (authorizer
-// with a list of allowed functions, no ATTACH, no schema changes, limits on length, depth and result size). The caller
-// closes it with sqlite3_close(). Errors as Reader::open.
-Result<sqlite3*> open_for_query(const std::string& path);
+struct CloseQuery {
+  void operator()(sqlite3* database) const;
+  void operator()(sqlite3_stmt* statement) const;
+};
+using QueryConnection = std::unique_ptr<sqlite3, CloseQuery>;
+using QueryStatement = std::unique_ptr<sqlite3_stmt, CloseQuery>;
 
-// Stops a runaway statement: the connection's statements fail with "interrupted" after `seconds`.
+// Opens a recording for SQL written by a person or found in a file: read-only, and only reading is possible (authorizer
+// with a list of allowed functions, no ATTACH, no schema changes, limits on length, depth and result size). Errors as
+// Reader::open.
+Result<QueryConnection> open_for_query(const std::string& path);
+
+// Stops a runaway statement: the connection's statements fail with "interrupted" once the calling thread has computed
+// for `seconds`. Waiting does not count: a reader that pauses (a pager) is no runaway statement.
 void limit_time(sqlite3* database, double seconds);
 
 }  // namespace dmprof

@@ -70,9 +70,7 @@ Result<int> check_recording(sqlite3* database, const std::string& path) {
   if (!version) return at_path(version.error());
   if (*application != application_id) {
     return fail(ErrorKind::bad_input,
-                path +
-                    ": an SQLite database, but not a dmprof recording; to read a trace of another "
-                    "tool use `dmprof import`");
+                path + ": an SQLite database, but not a dmprof recording; name a .dmprof file");
   }
   if (*version > newest_version()) {
     return fail(ErrorKind::bad_input, path + ": written by a newer dmprof (format " + std::to_string(*version) +
@@ -88,7 +86,7 @@ Result<int> check_recording(sqlite3* database, const std::string& path) {
                                     "chunk_name','chunk_track','metric',"
                                     "'finding')");
   if (!tables) return at_path(tables.error());
-  if (*tables != 17) return fail(ErrorKind::bad_input, path + ": tables are missing; the file is damaged");
+  if (*tables != 17) return fail(ErrorKind::bad_input, path + ": tables are missing; the file is damaged, record again or use a copy");
   return static_cast<int>(*version);
 }
 

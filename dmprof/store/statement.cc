@@ -1,56 +1,15 @@
 #include "dmprof/store/statement.h"
 
+#include "dmprof/base/utf8.h"
+
 namespace dmprof::store {
 
-namespace {
-
-// Length of the well-formed UTF-8 sequence at the start of `text`, 0 when there is none.
-std::size_t sequence_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  if (lead < 0x80) return lead == 0 ? 0 : 1;  // a NUL would end the text for every C reader
-  std::size_t length = 0;
-  unsigned char low = 0x80;
-  unsigned char high = 0xBF;
-  if (lead >= 0xC2 && lead <= 0xDF) {
-    length = 2;
-  } else if (lead >= 0xE0 && lead <= 0xEF) {
-    length = 3;
-    if (lead == 0xE0) low = 0xA0;
-    if (lead == 0xED) high = 0x9F;
-  } else if (lead >= 0xF0 && lead <= 0xF4) {
-    length = 4;
-    if (lead == 0xF0) low = 0x90;
-    if (lead == 0xF4) high = 0x8F;
-  }
-  if (length == 0 || text.size() < length || byte(1) < low || byte(1) > high) return 0;
-  for (std::size_t i = 2; i < length; ++i) {
-    if (byte(i) < 0x80 || byte(i) > 0xBF) return 0;
-  }
-  return length;
-}
-
-}  // namespace
-
-std::string clean_text(std::string_view text, std::size_t limit) {
-  std::string clean;
-  clean.reserve(text.size() < limit ? text.size() : limit);
-  while (!text.empty()) {
-    const std::size_t length = sequence_length(text);
-    const std::size_t taken = length == 0 ? 1 : length;
-    if (clean.size() + taken > limit) break;
-    if (length == 0) {
-      clean += '?';
-    } else {
-      clean.append(text.substr(0, length));
-    }
-    text.remove_prefix(taken);
-  }
-  return clean;
-}
+std::string clean_text(std::string_view text, std::size_t limit) { return clean_utf8(text, {.limit = limit}); }
 
 Error sqlite_error(sqlite3* database, int code, std::string_view doing) {
-  const char* said = database != nullptr ? sqlite3_errmsg(database) : sqlite3_errstr(code);
+  // SQLite quotes the file, its schema for one: whatever that holds.
+  const std::string said = clean_utf8(database != nullptr ? sqlite3_errmsg(database) : sqlite3_errstr(code),
+                                      {.control = false, .limit = 500});
   std::string message = std::string(doing) + ": ";
   switch (code & 0xFF) {
     case SQLITE_FULL:
@@ -71,9 +30,9 @@ Error sqlite_error(sqlite3* database, int code, std::string_view doing) {
     case SQLITE_CORRUPT:
       return {ErrorKind::bad_input, message + "the file is damaged (" + said + "); record again or use a copy"};
     case SQLITE_TOOBIG:
-      return {ErrorKind::bad_input, message + "a value is larger than any recording holds; the file is damaged"};
+      return {ErrorKind::bad_input, message + "a value is larger than any recording holds; the file is damaged, record again or use a copy"};
     default:
-      return {ErrorKind::bad_input, message + said};
+      return {ErrorKind::bad_input, message + said + "; the file seems damaged, record again or use a copy"};
   }
 }
 

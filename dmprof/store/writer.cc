@@ -179,7 +179,11 @@ Result<std::unique_ptr<Writer>> Writer::create(const std::string& path, const Wr
   }
   auto database = store::create_database(path, options.overwrite, options.max_file_bytes);
   if (!database) return tl::unexpected(database.error());
-  const auto at_path = [&](Error error) { return tl::unexpected(Error{error.kind, path + ": " + error.message}); };
+  const auto at_path = [&](Error error) {
+    database->reset();
+    store::remove_files(path);  // a few pages of nothing, mostly on a full disk
+    return tl::unexpected(Error{error.kind, path + ": " + error.message});
+  };
   if (Status made = store::migrate(database->get()); !made) return at_path(made.error());
   auto run = Statement::prepare(database->get(), "INSERT INTO run VALUES (1, ?1, NULL, NULL, ?2, ?3, ?4)");
   if (!run) return at_path(run.error());
@@ -330,6 +334,7 @@ Status Writer::finish(std::string_view reason) {
 }
 
 std::uint64_t Writer::events_accepted() const { return state_->accepted; }
+std::uint64_t Writer::events_committed() const { return state_->queue->events_committed(); }
 std::uint64_t Writer::bytes_written() const { return state_->queue->bytes_written(); }
 const std::string& Writer::path() const { return state_->path; }
 

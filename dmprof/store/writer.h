@@ -36,7 +36,7 @@ struct WriterOptions {
 
 class Writer : public EventSink {
  public:
-  // Creates the file, readable by its owner only. A missing folder is an error.
+  // Creates the file, readable by its owner only. A missing folder is an error; an error leaves no file behind.
   static Result<std::unique_ptr<Writer>> create(const std::string& path, const WriterOptions& options = {});
   ~Writer() override;  // without finish(): commits what it can, leaves the recording marked as not finished
 
@@ -63,7 +63,8 @@ class Writer : public EventSink {
   Status finish(std::string_view reason = "finished");
 
   std::uint64_t events_accepted() const;
-  std::uint64_t bytes_written() const;  // compressed columns handed to SQLite so far
+  std::uint64_t events_committed() const;  // so far; after a failure, what the recording holds
+  std::uint64_t bytes_written() const;     // compressed columns handed to SQLite so far
   const std::string& path() const;
 
  private:

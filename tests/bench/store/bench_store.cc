@@ -209,7 +209,7 @@ void bench_viewport_sql(benchmark::State& state) {
   const bool jump = state.range(0) != 0;
   auto database = open_for_query(recorded());
   sqlite3_stmt* statement = nullptr;
-  sqlite3_prepare_v2(*database, "SELECT count(*), sum(duration) FROM slice WHERE start >= ?1 AND start < ?2", -1,
+  sqlite3_prepare_v2(database->get(), "SELECT count(*), sum(duration) FROM slice WHERE start >= ?1 AND start < ?2", -1,
                      &statement, nullptr);
   std::size_t turn = 0;
   for (auto _ : state) {
@@ -222,7 +222,6 @@ void bench_viewport_sql(benchmark::State& state) {
     sqlite3_reset(statement);
   }
   sqlite3_finalize(statement);
-  sqlite3_close(*database);
 }
 BENCHMARK(bench_viewport_sql)->Arg(0)->Arg(1)->ArgName("jump")->Unit(benchmark::kMillisecond);
 

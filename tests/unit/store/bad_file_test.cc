@@ -47,7 +47,7 @@ TEST(BadFile, that_is_empty_a_directory_or_text_says_what_it_is) {
   write_file(folder.file("text"), "{\"traceEvents\": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]}");
   const Error error = open_error(folder.file("text"));
   EXPECT_EQ(error.kind, ErrorKind::bad_input);
-  EXPECT_THAT(error.message, HasSubstr("dmprof import"));
+  EXPECT_THAT(error.message, HasSubstr("not a recording"));
   EXPECT_THAT(open_error("/dev/null").message, HasSubstr("not a regular file"));
 }
 
@@ -73,6 +73,27 @@ TEST(BadFile, with_a_view_where_a_table_belongs_is_refused) {
                "DROP TABLE finding; CREATE VIEW finding AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i FROM n) "
                "SELECT i AS id, '' AS rule, '' AS severity, '' AS json FROM n");
   EXPECT_THAT(open_error(folder.file("a.dmprof")).message, HasSubstr("damaged"));
+}
+
+TEST(BadFile, with_a_damaged_schema_says_how_to_mend_it_in_clean_text) {
+  const Folder folder;
+  test::record_slices(folder.file("a.dmprof"), 10);
+  test::tamper(folder.file("a.dmprof"),
+               "PRAGMA writable_schema=ON; UPDATE sqlite_schema SET sql = 'CREATE ' || x'1b5b33316dff' || ' (' WHERE "
+               "name = 'chunk'");
+  const Error error = open_error(folder.file("a.dmprof"));
+  EXPECT_EQ(error.kind, ErrorKind::bad_input);
+  EXPECT_THAT(error.message, HasSubstr("record again or use a copy"));
+  EXPECT_THAT(error.message, testing::Not(testing::AnyOf(HasSubstr("\x1b"), HasSubstr("\xff"))));
+}
+
+TEST(BadFile, of_a_killed_recorder_without_its_log_names_what_is_missing) {
+  const Folder folder;
+  auto writer = test::begin_recording(folder.file("a.dmprof"));
+  write_file(folder.file("copy.dmprof"), read_file(folder.file("a.dmprof")));
+  const Error error = open_error(folder.file("copy.dmprof"));
+  EXPECT_EQ(error.kind, ErrorKind::bad_input);
+  EXPECT_THAT(error.message, HasSubstr("copy.dmprof-wal, which is missing"));
 }
 
 TEST(BadFile, cut_off_anywhere_is_an_error_and_never_a_crash) {

@@ -59,7 +59,7 @@ class Query : public testing::Test {
     ASSERT_TRUE(writer->finish());
     auto opened = open_for_query(folder_.file("a.dmprof"));
     ASSERT_TRUE(opened) << opened.error().message;
-    database_ = *opened;
+    database_ = opened->release();
   }
   void TearDown() override { sqlite3_close(database_); }
 
@@ -122,6 +122,21 @@ TEST_F(Query, can_only_read) {
   EXPECT_THAT(sql("SELECT count(*) FROM name"), ElementsAre("2"));
 }
 
+TEST_F(Query, may_ask_the_schema_and_call_what_only_computes) {
+  EXPECT_THAT(sql("SELECT char(100, 109), CHAR(65)"), ElementsAre("dm|A"));
+  EXPECT_THAT(sql("SELECT sqlite_version()"), ElementsAre(sqlite3_libversion()));
+  EXPECT_THAT(sql("SELECT name FROM pragma_table_info('clock') LIMIT 2"), ElementsAre("id", "name"));
+  EXPECT_THAT(sql("SELECT count(*) FROM pragma_table_list WHERE name = 'chunk'"), ElementsAre("1"));
+  EXPECT_THAT(sql("SELECT user_version > 0 FROM pragma_user_version"), ElementsAre("1"));
+  EXPECT_THAT(sql("PRAGMA application_id"), ElementsAre("1145917510"));
+  EXPECT_THAT(sql("SELECT value FROM json_each('[7,8]')"), ElementsAre("7", "8"));
+  EXPECT_THAT(sql("SELECT json_object('a', 1)"), ElementsAre("{\"a\":1}"));
+  for (const char* statement : {"PRAGMA user_version = 5", "PRAGMA application_id = 5", "PRAGMA trusted_schema = 1",
+                                "PRAGMA wal_checkpoint", "SELECT * FROM pragma_wal_checkpoint"}) {
+    EXPECT_THAT(sql(statement)[0], HasSubstr("error: ")) << statement;
+  }
+}
+
 TEST_F(Query, that_never_ends_is_stopped) {
   limit_time(database_, 0.05);
   EXPECT_THAT(sql("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"),
@@ -132,7 +147,7 @@ TEST_F(Query, over_a_damaged_chunk_is_an_error_and_not_fewer_rows) {
   sqlite3_close(database_);
   database_ = nullptr;
   test::tamper(folder_.file("a.dmprof"), "DELETE FROM column_data WHERE id % 64 = 2");
-  database_ = open_for_query(folder_.file("a.dmprof")).value();
+  database_ = open_for_query(folder_.file("a.dmprof")).value().release();
   EXPECT_THAT(sql("SELECT sum(duration) FROM slice")[0], HasSubstr("damaged"));
 }
 
