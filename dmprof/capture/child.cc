@@ -78,17 +78,18 @@ Result<Child> Child::start(const std::vector<std::string>& command,
   std::vector<char*> argv = pointers_to(words);
   std::vector<char*> envp = pointers_to(entries);
 
-  // This process blocks the signals that stop a recording and ignores SIGPIPE; the command must see neither.
+  // This process blocks the signals that stop a recording and ignores SIGPIPE and SIGXFSZ; the command must see neither.
   posix_spawnattr_t attributes;
   if (::posix_spawnattr_init(&attributes) != 0)
     return fail(ErrorKind::environment, "cannot start a command: out of memory");
   sigset_t none;
-  sigset_t pipe_only;
+  sigset_t ignored;
   ::sigemptyset(&none);
-  ::sigemptyset(&pipe_only);
-  ::sigaddset(&pipe_only, SIGPIPE);
+  ::sigemptyset(&ignored);
+  ::sigaddset(&ignored, SIGPIPE);
+  ::sigaddset(&ignored, SIGXFSZ);
   ::posix_spawnattr_setsigmask(&attributes, &none);
-  ::posix_spawnattr_setsigdefault(&attributes, &pipe_only);
+  ::posix_spawnattr_setsigdefault(&attributes, &ignored);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   pid_t pid = -1;
   const int error = ::posix_spawnp(&pid, argv[0], nullptr, &attributes, argv.data(), envp.data());
