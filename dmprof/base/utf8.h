@@ -26,7 +26,7 @@ inline std::size_t utf8_length(std::string_view text) {
 
 struct Utf8Cleaning {
   std::string_view replacement = "?";
-  bool control = true;  // keeps ASCII control characters; NUL goes in any case
+  bool control = true;                    // keeps ASCII control characters; NUL goes in any case
   std::size_t limit = std::string::npos;  // bytes of the result
 };
 

@@ -78,7 +78,8 @@ Result<Child> Child::start(const std::vector<std::string>& command,
   std::vector<char*> argv = pointers_to(words);
   std::vector<char*> envp = pointers_to(entries);
 
-  // This process blocks the signals that stop a recording and ignores SIGPIPE and SIGXFSZ; the command must see neither.
+  // This process blocks the signals that stop a recording and ignores SIGPIPE and SIGXFSZ; the command must see
+  // neither.
   posix_spawnattr_t attributes;
   if (::posix_spawnattr_init(&attributes) != 0)
     return fail(ErrorKind::environment, "cannot start a command: out of memory");

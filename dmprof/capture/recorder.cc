@@ -63,8 +63,7 @@ class Loop {
     const Clock::time_point now = Clock::now();
     if (now - last_commit_ >= options_.commit_every) {
       last_commit_ = now;
-      if (Status flushed = writer_.flush(); !flushed)
-        return fail_with(StopReason::store_failed, flushed.error());
+      if (Status flushed = writer_.flush(); !flushed) return fail_with(StopReason::store_failed, flushed.error());
     }
     if (now - last_progress_ >= progress_every) show_progress(now);
     if (child_done) return stop(StopReason::command_ended, "the command ended");

@@ -46,8 +46,8 @@ struct Outcome {
   std::map<std::string, std::uint64_t> lost_by_cause;
   std::uint64_t events_committed = 0;  // what the recording holds; less than totals.events after a failure
   std::uint32_t processes = 0;         // that were recorded
-  std::optional<ChildEnd> child;  // how the command ended; empty without a command, or when it still runs
-  std::optional<Error> failure;   // of the store (disk full) or the collector; the recording holds what came before
+  std::optional<ChildEnd> child;       // how the command ended; empty without a command, or when it still runs
+  std::optional<Error> failure;  // of the store (disk full) or the collector; the recording holds what came before
 };
 
 // Records until a reason to stop comes. `child` may be null. Errors: what the collector says when it cannot start (then

@@ -7,6 +7,7 @@
 #include "dmprof/cli/diagnosis.h"
 #include "dmprof/cli/output.h"
 #include "dmprof/cli/playbook.h"
+#include "dmprof/cli/processes.h"
 #include "dmprof/cli/recordings.h"
 #include "dmprof/cli/suggest.h"
 #include "dmprof/cli/terminal.h"
@@ -49,10 +50,16 @@ Result<ExitStatus> diagnose_command(const Flags& flags, bool json) {
   auto diagnosis = diagnose_recording(*recording, *playbook, slo);
   if (!diagnosis) return tl::unexpected(diagnosis.error());
 
+  auto reader = Reader::open(recording->string());
+  if (!reader) return tl::unexpected(reader.error());
+  auto note = processes_note(*reader);
+  if (!note) return tl::unexpected(note.error());
+
   if (json) {
+    if (!note->empty()) fmt::print(stderr, "note: {}\n", *note);
     DMPROF_TRY(write_out(report::diagnosis_json(recording->string(), *diagnosis)));
   } else {
-    DMPROF_TRY(write_out(fmt::format("{}\n", recording->string()) +
+    DMPROF_TRY(write_out(fmt::format("{}\n{}{}", recording->string(), *note, note->empty() ? "" : "\n") +
                          report::diagnosis_text(*diagnosis, report::Style(wants_colour(stdout)))));
   }
   const bool met =

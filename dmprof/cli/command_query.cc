@@ -188,7 +188,8 @@ Error sql_error(sqlite3* database, const std::string& recording, double timeout_
   if (code == SQLITE_AUTH)
     return {ErrorKind::usage, fmt::format("SQL: {}; query only reads the recording", sqlite3_errmsg(database))};
   if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB)
-    return {ErrorKind::bad_input, fmt::format("{}: {}; the file is damaged, record again or use a copy", recording, sqlite3_errmsg(database))};
+    return {ErrorKind::bad_input, fmt::format("{}: {}; the file is damaged, record again or use a copy", recording,
+                                              sqlite3_errmsg(database))};
   return {ErrorKind::usage, fmt::format("SQL: {}", sqlite3_errmsg(database))};
 }
 
@@ -202,7 +203,8 @@ Status check_sql(const std::vector<std::string>& words) {
   }
   if (sql.find_first_not_of(" \t\r\n;") == std::string::npos)
     return fail(ErrorKind::usage, "SQL: the text is empty; try \"SELECT name FROM event_type\"");
-  if (words.front().empty()) return fail(ErrorKind::usage, "the name of the recording is empty; leave it out or name one");
+  if (words.front().empty())
+    return fail(ErrorKind::usage, "the name of the recording is empty; leave it out or name one");
   return {};
 }
 

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "collectors/attach/attach_collector.h"
+#include "dmprof/event/discarding_sink.h"
 #include "dmprof/sdk/dmprof.h"
 
 namespace dmprof::cli {
@@ -24,23 +25,6 @@ constexpr std::chrono::milliseconds longest_wait{1000};
 constexpr int rounds = 7;
 constexpr int turns = 4000;
 constexpr int events_a_turn = 6;
-
-// Takes everything and keeps nothing: only the emitter's side is measured.
-class DiscardingSink : public EventSink {
- public:
-  NameId intern(std::string_view) override { return 1; }
-  Result<std::uint32_t> add_process(const Process&) override { return 1; }
-  Result<std::uint32_t> add_clock(const ClockDomain&) override { return 1; }
-  Result<TrackId> add_track(const Track&) override { return 1; }
-  Result<TierId> add_capacity(const Capacity&) override { return 1; }
-  Status add_knob(const Knob&) override { return {}; }
-  Status add_clock_sync(const ClockSync&) override { return {}; }
-  Status add_loss(const Loss&) override { return {}; }
-  Status add_emitted(TrackId, std::uint64_t) override { return {}; }
-  Status set_environment(std::string_view, std::string_view) override { return {}; }
-  Status accept(std::span<const Event>) override { return {}; }
-  Status flush() override { return {}; }
-};
 
 // The kinds that make up an engine's stream, one of each.
 void emit(dmprof_track* track, std::uint32_t name, std::uint64_t number) {

@@ -26,7 +26,8 @@ int report(const dmprof::Error& error) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // A file that reaches the limit of its size is then an error like a full disk, and a recorded command is not left alone.
+  // A file that reaches the limit of its size is then an error like a full disk, and a recorded command is not left
+  // alone.
   std::signal(SIGXFSZ, SIG_IGN);
   // A parent may have had it ignored; then the kernel would reap the recorded command and its status would be lost.
   std::signal(SIGCHLD, SIG_DFL);

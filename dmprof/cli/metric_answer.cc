@@ -8,6 +8,7 @@
 #include "collectors/attach/engines.h"
 #include "dmprof/cli/evaluation.h"
 #include "dmprof/cli/output.h"
+#include "dmprof/cli/processes.h"
 #include "dmprof/cli/recording_session.h"
 #include "dmprof/cli/recordings.h"
 #include "dmprof/cli/suggest.h"
@@ -114,11 +115,15 @@ Result<ExitStatus> answer_from(const fs::path& recording, const MetricQuestion& 
   if (!reader) return tl::unexpected(reader.error());
   auto evaluation = evaluate(*reader, *names, *options);
   if (!evaluation) return tl::unexpected(evaluation.error());
+  auto note = processes_note(*reader);
+  if (!note) return tl::unexpected(note.error());
+  if (!note->empty() && !evaluation->note.empty()) *note += "; ";
+  *note += evaluation->note;
   if (json) {
-    DMPROF_TRY(write_out(report::metrics_json(recording.string(), evaluation->values, evaluation->note)));
+    DMPROF_TRY(write_out(report::metrics_json(recording.string(), evaluation->values, *note)));
   } else {
     DMPROF_TRY(write_out(report::metrics_text(evaluation->values, true, report::Style(wants_colour(stdout)))));
-    if (!evaluation->note.empty()) fmt::print(stderr, "note: {}\n", evaluation->note);
+    if (!note->empty()) fmt::print(stderr, "note: {}\n", *note);
   }
   return evaluation->all_ok() ? ExitStatus::done : ExitStatus::cannot_answer;
 }

@@ -18,6 +18,7 @@
 #include "dmprof/cli/event_cost.h"
 #include "dmprof/cli/metric_answer.h"
 #include "dmprof/cli/output.h"
+#include "dmprof/cli/processes.h"
 #include "dmprof/cli/recordings.h"
 #include "dmprof/cli/terminal.h"
 #include "dmprof/report/format.h"
@@ -112,9 +113,10 @@ class Replaced {
     fs::path log = output.string() + "-wal";
     // Somebody else's log beside a name that is free: SQLite would fold it into the new recording.
     if (!fs::exists(output, ignored) && fs::exists(log, ignored))
-      return fail(ErrorKind::environment, fmt::format("{} is there without its recording; move it away, or name another "
-                                                      "file with -o",
-                                                      log.string()));
+      return fail(ErrorKind::environment,
+                  fmt::format("{} is there without its recording; move it away, or name another "
+                              "file with -o",
+                              log.string()));
     if (auto older = Reader::open(output.string())) {
       if (auto run = older->run(); run && run->end == RunEnd::recording)
         return fail(ErrorKind::usage,
@@ -238,9 +240,9 @@ Result<ExitStatus> conclude(const SessionRequest& request, const capture::Outcom
   const std::string file = request.output.string();
   if (outcome.failure) {
     const std::string command = outcome.child ? fmt::format("; the command ended with {}", outcome.child->text()) : "";
-    return fail(outcome.failure->kind, fmt::format("the recording ended early: {}; {} holds the {} events before it{}",
-                                                   outcome.failure->message, file,
-                                                   report::thousands(outcome.events_committed), command));
+    return fail(outcome.failure->kind,
+                fmt::format("the recording ended early: {}; {} holds the {} events before it{}",
+                            outcome.failure->message, file, report::thousands(outcome.events_committed), command));
   }
   auto evaluation = evaluate_and_store(request.output);
   if (!evaluation) return tl::unexpected(evaluation.error());
@@ -267,13 +269,18 @@ Result<ExitStatus> conclude(const SessionRequest& request, const capture::Outcom
     if (value.ok() && std::find(summary_metrics.begin(), summary_metrics.end(), value.name) != summary_metrics.end())
       shown.push_back(value);
   }
+  auto reader = Reader::open(file);
+  if (!reader) return tl::unexpected(reader.error());
+  auto note = processes_note(*reader);
+  if (!note) return tl::unexpected(note.error());
+  if (!note->empty()) *note += "\n";
   const report::Style style(wants_colour(stderr));
   std::string ending = outcome.text;
   if (outcome.child && (outcome.child->signal != 0 || outcome.child->exit_status != 0))
     ending += fmt::format(" with {}", outcome.child->text());
-  fmt::print(stderr, "{}: {} in {:.1f} s, {}, {} ({})\n{}next: dmprof diagnose {}\n", style.bold(file),
+  fmt::print(stderr, "{}: {} in {:.1f} s, {}, {} ({})\n{}{}next: dmprof diagnose {}\n", style.bold(file),
              report::quantity(static_cast<double>(outcome.totals.events), "events"), outcome.totals.seconds,
-             losses_text(outcome), report::bytes(outcome.totals.bytes), ending,
+             losses_text(outcome), report::bytes(outcome.totals.bytes), ending, *note,
              report::metrics_text(shown, false, style), capture::shell_quoted({file}));
   return ExitStatus::done;
 }

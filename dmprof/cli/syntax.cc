@@ -68,7 +68,10 @@ void Syntax::count(const std::string& names, std::uint32_t& value, std::uint32_t
 
 void Syntax::texts(const std::string& names, std::vector<std::string>& values, const std::string& type,
                    const std::string& help) const {
-  app_->add_option(names, values, help)->type_name(type)->allow_extra_args(false)->check(CLI::Validator(refuse_empty, ""));
+  app_->add_option(names, values, help)
+      ->type_name(type)
+      ->allow_extra_args(false)
+      ->check(CLI::Validator(refuse_empty, ""));
 }
 
 void Syntax::words(const std::string& name, std::vector<std::string>& values, const std::string& help) const {

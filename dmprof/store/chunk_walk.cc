@@ -73,7 +73,8 @@ Result<bool> ChunkWalk::next() {
   constexpr std::int64_t largest_id =
       std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(max_columns) - 1;
   if (wanted.id < 0 || wanted.id > largest_id) {
-    return fail(ErrorKind::bad_input, "a chunk with an impossible number; the file is damaged, record again or use a copy");
+    return fail(ErrorKind::bad_input,
+                "a chunk with an impossible number; the file is damaged, record again or use a copy");
   }
   Slot& slot = slot_for(wanted.id);
   if (slot.used == 0 || slot.info.id != wanted.id) {
@@ -106,7 +107,8 @@ Status ChunkWalk::load_directory(Slot& slot) {
   if (!row || !*row) {
     directory_.reset();
     if (!row) return tl::unexpected(row.error());
-    return fail(ErrorKind::bad_input, "chunk " + std::to_string(slot.info.id) + " vanished; the file is damaged, record again or use a copy");
+    return fail(ErrorKind::bad_input,
+                "chunk " + std::to_string(slot.info.id) + " vanished; the file is damaged, record again or use a copy");
   }
   auto entries = get_directory(directory_.blob(0), slot.info.rows, types_.size());
   directory_.reset();

@@ -124,9 +124,9 @@ static_assert(std::is_sorted(allowed_functions.begin(), allowed_functions.end())
 
 // Pragmas that describe the schema, as statements and as tables (pragma_table_info('run')). Their argument is what they
 // describe.
-constexpr auto describing_pragmas = std::to_array<std::string_view>(
-    {"foreign_key_list", "function_list", "index_info", "index_list", "index_xinfo", "table_info", "table_list",
-     "table_xinfo"});
+constexpr auto describing_pragmas =
+    std::to_array<std::string_view>({"foreign_key_list", "function_list", "index_info", "index_list", "index_xinfo",
+                                     "table_info", "table_list", "table_xinfo"});
 static_assert(std::is_sorted(describing_pragmas.begin(), describing_pragmas.end()));
 // Pragmas that tell a figure of the file; with an argument they would set it.
 constexpr auto telling_pragmas =
@@ -154,8 +154,7 @@ int authorize(void*, int action, const char* first, const char* second, const ch
       return contains(allowed_functions, lower(second)) ? SQLITE_OK : SQLITE_DENY;
     case SQLITE_PRAGMA: {
       const std::string name = lower(first);
-      const bool reads =
-          contains(describing_pragmas, name) || (second == nullptr && contains(telling_pragmas, name));
+      const bool reads = contains(describing_pragmas, name) || (second == nullptr && contains(telling_pragmas, name));
       return reads ? SQLITE_OK : SQLITE_DENY;
     }
     default:

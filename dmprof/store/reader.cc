@@ -64,8 +64,9 @@ Result<std::vector<ChunkInfo>> Reader::chunks_of_kind(std::uint8_t kind, TimeRan
   if (!chunks) return tl::unexpected(state_->located(chunks.error()));
   for (const ChunkInfo& chunk : *chunks) {
     if (chunk.rows == 0 || chunk.rows > store::max_chunk_rows) {
-      return fail(ErrorKind::bad_input, path() + ": chunk " + std::to_string(chunk.id) +
-                                            " has an impossible number of rows; the file is damaged, record again or use a copy");
+      return fail(ErrorKind::bad_input,
+                  path() + ": chunk " + std::to_string(chunk.id) +
+                      " has an impossible number of rows; the file is damaged, record again or use a copy");
     }
   }
   return chunks;

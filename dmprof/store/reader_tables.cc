@@ -61,7 +61,8 @@ Result<RunInfo> Reader::run() const {
                             });
   if (!runs) return tl::unexpected(runs.error());
   if (runs->size() != 1)
-    return fail(ErrorKind::bad_input, path() + ": nothing says when it was recorded; the file is damaged, record again or use a copy");
+    return fail(ErrorKind::bad_input,
+                path() + ": nothing says when it was recorded; the file is damaged, record again or use a copy");
   const auto version = store::query_integer(state_->database.get(), "PRAGMA user_version");
   if (!version) return tl::unexpected(state_->located(version.error()));
   runs->front().format_version = static_cast<int>(*version);
@@ -185,7 +186,8 @@ Result<std::vector<std::string>> Reader::names() const {
     if (!row) return tl::unexpected(state_->located(row.error()));
     if (!*row) return names;
     if (statement->integer(0) != static_cast<std::int64_t>(names.size()) || names.size() > most_names) {
-      return fail(ErrorKind::bad_input, path() + ": the table of names has gaps; the file is damaged, record again or use a copy");
+      return fail(ErrorKind::bad_input,
+                  path() + ": the table of names has gaps; the file is damaged, record again or use a copy");
     }
     names.push_back(statement->text(1));
   }

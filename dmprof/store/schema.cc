@@ -69,8 +69,7 @@ Result<int> check_recording(sqlite3* database, const std::string& path) {
   const auto version = query_integer(database, "PRAGMA user_version");
   if (!version) return at_path(version.error());
   if (*application != application_id) {
-    return fail(ErrorKind::bad_input,
-                path + ": an SQLite database, but not a dmprof recording; name a .dmprof file");
+    return fail(ErrorKind::bad_input, path + ": an SQLite database, but not a dmprof recording; name a .dmprof file");
   }
   if (*version > newest_version()) {
     return fail(ErrorKind::bad_input, path + ": written by a newer dmprof (format " + std::to_string(*version) +
@@ -86,7 +85,8 @@ Result<int> check_recording(sqlite3* database, const std::string& path) {
                                     "chunk_name','chunk_track','metric',"
                                     "'finding')");
   if (!tables) return at_path(tables.error());
-  if (*tables != 17) return fail(ErrorKind::bad_input, path + ": tables are missing; the file is damaged, record again or use a copy");
+  if (*tables != 17)
+    return fail(ErrorKind::bad_input, path + ": tables are missing; the file is damaged, record again or use a copy");
   return static_cast<int>(*version);
 }
 

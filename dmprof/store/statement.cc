@@ -30,7 +30,8 @@ Error sqlite_error(sqlite3* database, int code, std::string_view doing) {
     case SQLITE_CORRUPT:
       return {ErrorKind::bad_input, message + "the file is damaged (" + said + "); record again or use a copy"};
     case SQLITE_TOOBIG:
-      return {ErrorKind::bad_input, message + "a value is larger than any recording holds; the file is damaged, record again or use a copy"};
+      return {ErrorKind::bad_input,
+              message + "a value is larger than any recording holds; the file is damaged, record again or use a copy"};
     default:
       return {ErrorKind::bad_input, message + said + "; the file seems damaged, record again or use a copy"};
   }

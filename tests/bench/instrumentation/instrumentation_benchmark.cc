@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "collectors/attach/attach_collector.h"
+#include "dmprof/event/discarding_sink.h"
 #include "dmprof/sdk/dmprof.h"
 
 #if !defined(__x86_64__)
@@ -24,23 +25,6 @@
 namespace {
 
 using namespace dmprof;
-
-// Keeps nothing: the collector's own work is what is measured beside.
-class NullSink final : public EventSink {
- public:
-  NameId intern(std::string_view) override { return 1; }
-  Result<std::uint32_t> add_process(const Process&) override { return 1; }
-  Result<std::uint32_t> add_clock(const ClockDomain&) override { return 1; }
-  Result<TrackId> add_track(const Track&) override { return 1; }
-  Result<TierId> add_capacity(const Capacity&) override { return 1; }
-  Status add_knob(const Knob&) override { return {}; }
-  Status add_clock_sync(const ClockSync&) override { return {}; }
-  Status add_loss(const Loss&) override { return {}; }
-  Status add_emitted(TrackId, std::uint64_t) override { return {}; }
-  Status set_environment(std::string_view, std::string_view) override { return {}; }
-  Status accept(std::span<const Event>) override { return {}; }
-  Status flush() override { return {}; }
-};
 
 void pin(int cpu) {
   cpu_set_t set;
@@ -65,7 +49,7 @@ class Recorder {
       options.spare_rings = 1;
       options.memory_cap = 2 * ring_bytes;
       attach::AttachCollector collector(options);
-      NullSink sink;
+      DiscardingSink sink;
       const Status started = collector.start(sink);
       if (!started) std::fprintf(stderr, "%s\n", started.error().message.c_str());
       (void)!::write(ready[1], started ? "y" : "n", 1);
