@@ -147,7 +147,8 @@ TEST_F(RecorderTest, an_error_half_way_ends_the_recording_and_keeps_what_came_be
   collector_.fail_after = 20;
   const auto outcome = run();
   ASSERT_TRUE(outcome);
-  EXPECT_EQ(outcome->reason, StopReason::store_failed);
+  EXPECT_EQ(outcome->reason, StopReason::collector_failed);
+  EXPECT_EQ(outcome->events_committed, recorded());
   ASSERT_TRUE(outcome->failure);
   EXPECT_EQ(outcome->failure->message, "the disk is full");
   EXPECT_EQ(recorded(), 19u);
@@ -175,8 +176,7 @@ TEST_F(RecorderTest, a_collector_that_cannot_start_is_an_error) {
   EXPECT_EQ(outcome.error().message, "no such process");
 }
 
-TEST_F(RecorderTest, facts_are_stored_and_progress_is_told) {
-  options_.facts = [](EventSink& sink) { return sink.set_environment("cpu.model", "Test CPU"); };
+TEST_F(RecorderTest, progress_is_told) {
   int told = 0;
   options_.progress = [&](const Progress& progress) {
     ++told;
@@ -185,13 +185,21 @@ TEST_F(RecorderTest, facts_are_stored_and_progress_is_told) {
   options_.duration = milliseconds(700);
   ASSERT_TRUE(run());
   EXPECT_GE(told, 1);
-  auto reader = Reader::open(path());
-  ASSERT_TRUE(reader);
-  bool found = false;
-  const auto environment = reader->environment();
-  for (const Setting& setting : environment.value())
-    found = found || (setting.key == "cpu.model" && setting.value == "Test CPU");
-  EXPECT_TRUE(found);
+}
+
+TEST_F(RecorderTest, a_command_outlives_a_failing_collector_and_is_waited_for) {
+  for (const bool at_start : {true, false}) {
+    auto child = Child::start({"sh", "-c", "sleep 0.1; exit 5"}, {});
+    ASSERT_TRUE(child);
+    collector_.fail_start = at_start;
+    collector_.fail_after = 1;
+    int warned = 0;
+    options_.unrecorded = [&](const Error&) { ++warned; };
+    (void)run(&*child);
+    ASSERT_TRUE(child->ended()) << "left behind";
+    EXPECT_EQ(child->ended()->exit_status, 5);
+    EXPECT_EQ(warned, 1);
+  }
 }
 
 }  // namespace
