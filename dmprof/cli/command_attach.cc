@@ -38,7 +38,9 @@ Result<ExitStatus> attach_command(const Flags& flags, const Shared& shared) {
   request.pids = flags.pids;
   request.commit_every = std::chrono::milliseconds(std::lround(flags.interval_s * 1000));
   if (limited) request.duration = std::chrono::nanoseconds(std::llround(flags.duration_s * 1e9));
-  return record_and_conclude(std::move(request), flags.output, fmt::format("pid-{}", flags.pids.front()), shared);
+  request.output = flags.output;
+  request.stem = fmt::format("pid-{}", flags.pids.front());
+  return record_and_conclude(request, shared);
 }
 
 }  // namespace

@@ -27,8 +27,9 @@ Result<ExitStatus> run_command(const Flags& flags, const Shared& shared) {
   DMPROF_TRY(check_question(shared.question));
   SessionRequest request;
   request.command = shared.command_line;
-  const std::string name = request.command.front();
-  return record_and_conclude(std::move(request), flags.output, name, shared);
+  request.output = flags.output;
+  request.stem = request.command.front();
+  return record_and_conclude(request, shared);
 }
 
 }  // namespace

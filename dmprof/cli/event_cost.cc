@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <thread>
 
@@ -91,6 +92,7 @@ Result<double> measure_event_cost() {
   const pid_t child = fork();
   if (child == 0) {
     close(ends[0]);
+    ::unsetenv("DMPROF_CONTROL");  // a dmprof that is recorded itself must not show this as an engine of its command
     emit_and_report(ends[1]);
   }
   close(ends[1]);

@@ -52,17 +52,15 @@ Result<fs::path> record_live(const MetricQuestion& question) {
     return fail(ErrorKind::usage, fmt::format("{} engines run: {}; choose one with dmprof attach --pid PID --metric …",
                                               engines->size(), pids));
   }
-  auto path = new_recording_path(fmt::format("live-{}", engines->front().name));
-  if (!path) return tl::unexpected(path.error());
   SessionRequest request;
-  request.output = *path;
+  request.stem = fmt::format("live-{}", engines->front().name);
   request.pids = {engines->front().pid};
   request.duration = std::chrono::nanoseconds(std::llround(question.duration_s * 1e9));
-  auto outcome = record_session(request);
-  if (!outcome) return tl::unexpected(outcome.error());
-  if (outcome->failure) return tl::unexpected(*outcome->failure);
-  if (auto stored = evaluate_and_store(request.output); !stored) return tl::unexpected(stored.error());
-  return request.output;
+  auto session = record_session(request);
+  if (!session) return tl::unexpected(session.error());
+  if (session->outcome.failure) return tl::unexpected(*session->outcome.failure);
+  if (auto stored = evaluate_and_store(session->file); !stored) return tl::unexpected(stored.error());
+  return session->file;
 }
 
 Result<fs::path> recording_for(const MetricQuestion& question) {

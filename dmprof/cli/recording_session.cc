@@ -18,8 +18,8 @@
 #include "dmprof/cli/event_cost.h"
 #include "dmprof/cli/metric_answer.h"
 #include "dmprof/cli/output.h"
+#include "dmprof/cli/output_file.h"
 #include "dmprof/cli/processes.h"
-#include "dmprof/cli/recordings.h"
 #include "dmprof/cli/terminal.h"
 #include "dmprof/report/format.h"
 #include "dmprof/report/metric_json.h"
@@ -31,8 +31,6 @@
 namespace dmprof::cli {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 // The figures a person wants to see first, when the recording has them.
 constexpr std::array<std::string_view, 6> summary_metrics = {
@@ -103,63 +101,9 @@ class IgnoredPipe {
   void (*before_)(int);
 };
 
-// The older recording that `output` names steps aside until the new one holds something, and comes back when it never
-// does.
-class Replaced {
- public:
-  static Result<Replaced> step_aside(const fs::path& output) {
-    Replaced replaced;
-    std::error_code ignored;
-    fs::path log = output.string() + "-wal";
-    // Somebody else's log beside a name that is free: SQLite would fold it into the new recording.
-    if (!fs::exists(output, ignored) && fs::exists(log, ignored))
-      return fail(ErrorKind::environment,
-                  fmt::format("{} is there without its recording; move it away, or name another "
-                              "file with -o",
-                              log.string()));
-    if (auto older = Reader::open(output.string())) {
-      if (auto run = older->run(); run && run->end == RunEnd::recording)
-        return fail(ErrorKind::usage,
-                    fmt::format("{} is still being recorded; name another file with -o", output.string()));
-      replaced.output_ = output;
-      replaced.aside_ = output.string() + ".replaced";
-      const std::error_code error = replaced.move(output, replaced.aside_);
-      if (error)
-        return fail(ErrorKind::environment,
-                    fmt::format("cannot replace {}: {}; name another file with -o", output.string(), error.message()));
-    }
-    return replaced;
-  }
-  void bring_back() const {
-    if (!aside_.empty()) move(aside_, output_);
-  }
-  void forget() const {
-    std::error_code ignored;
-    if (aside_.empty()) return;
-    for (const char* suffix : suffixes) fs::remove(aside_.string() + suffix, ignored);
-  }
-
- private:
-  // A killed recorder leaves a log that holds most of its recording; the index is made anew.
-  static constexpr std::array<const char*, 3> suffixes = {"-wal", "-journal", ""};
-
-  static std::error_code move(const fs::path& from, const fs::path& to) {
-    std::error_code error, ignored;
-    fs::remove(from.string() + "-shm", ignored);
-    for (const char* suffix : suffixes) {
-      fs::remove(to.string() + suffix, ignored);
-      if (fs::exists(from.string() + suffix, ignored)) fs::rename(from.string() + suffix, to.string() + suffix, error);
-      if (error) break;
-    }
-    return error;
-  }
-
-  fs::path output_, aside_;
-};
-
 }  // namespace
 
-Result<capture::Outcome> record_session(const SessionRequest& request) {
+Result<Session> record_session(const SessionRequest& request) {
   // What cannot be recorded is found before an older recording of the same name is replaced.
   if (!request.command.empty()) DMPROF_TRY(capture::check_program(request.command.front()));
   for (const std::int64_t pid : request.pids) {
@@ -171,20 +115,18 @@ Result<capture::Outcome> record_session(const SessionRequest& request) {
   // Signals first: the threads started below must have them blocked.
   auto signals = capture::StopSignals::take();
   if (!signals) return tl::unexpected(signals.error());
-  auto replaced = Replaced::step_aside(request.output);
-  if (!replaced) return tl::unexpected(replaced.error());
+  auto file = OutputFile::claim(request.output, request.stem);
+  if (!file) return tl::unexpected(file.error());
   WriterOptions writer_options;
   writer_options.overwrite = true;
-  auto writer = Writer::create(request.output.string(), writer_options);
+  auto writer = Writer::create(file->path().string(), writer_options);
   if (!writer) {
-    replaced->bring_back();
+    file->discard();
     return tl::unexpected(writer.error());
   }
   const auto discard = [&] {
     writer->reset();
-    std::error_code ignored;
-    for (const char* suffix : {"", "-wal", "-shm", "-journal"}) fs::remove(request.output.string() + suffix, ignored);
-    replaced->bring_back();
+    file->discard();
   };
 
   // Before the command is started: a full disk is mostly found here, and then nothing was begun.
@@ -232,22 +174,30 @@ Result<capture::Outcome> record_session(const SessionRequest& request) {
     if (outcome->failure) return tl::unexpected(*outcome->failure);
     return fail(ErrorKind::environment, nothing_recorded(request, *outcome, collector.problems()));
   }
-  replaced->forget();
-  return outcome;
+  file->keep();
+  return Session{file->path(), std::move(*outcome)};
 }
 
-Result<ExitStatus> conclude(const SessionRequest& request, const capture::Outcome& outcome, const Shared& shared) {
-  const std::string file = request.output.string();
+namespace {
+
+Result<ExitStatus> conclude(const Session& session, const Shared& shared) {
+  const std::string file = session.file.string();
+  const capture::Outcome& outcome = session.outcome;
   if (outcome.failure) {
+    // Where the disk is full there is no room for the metrics either; they are then computed when somebody asks.
+    if (evaluate_and_store(session.file)) (void)store_findings(session.file);
     const std::string command = outcome.child ? fmt::format("; the command ended with {}", outcome.child->text()) : "";
     return fail(outcome.failure->kind,
                 fmt::format("the recording ended early: {}; {} holds the {} events before it{}",
                             outcome.failure->message, file, report::thousands(outcome.events_committed), command));
   }
-  auto evaluation = evaluate_and_store(request.output);
+  ProgressLine line(stderr, true);
+  line.show(fmt::format("computing the metrics of {} events", report::thousands(outcome.totals.events)));
+  auto evaluation = evaluate_and_store(session.file);
+  line.clear();
   if (!evaluation) return tl::unexpected(evaluation.error());
-  DMPROF_TRY(store_findings(request.output));
-  if (!shared.question.names.empty()) return answer_from(request.output, shared.question, shared.json);
+  DMPROF_TRY(store_findings(session.file));
+  if (!shared.question.names.empty()) return answer_from(session.file, shared.question, shared.json);
 
   if (shared.json) {
     nlohmann::ordered_json object = {{"run", file},
@@ -285,19 +235,12 @@ Result<ExitStatus> conclude(const SessionRequest& request, const capture::Outcom
   return ExitStatus::done;
 }
 
-Result<ExitStatus> record_and_conclude(SessionRequest request, const std::string& output, const std::string& name,
-                                       const Shared& shared) {
-  if (output.empty()) {
-    auto path = new_recording_path(name);
-    if (!path) return tl::unexpected(path.error());
-    request.output = *path;
-  } else {
-    request.output = output;
-    DMPROF_TRY(check_output(request.output));
-  }
-  auto outcome = record_session(request);
-  if (!outcome) return tl::unexpected(outcome.error());
-  return conclude(request, *outcome, shared);
+}  // namespace
+
+Result<ExitStatus> record_and_conclude(const SessionRequest& request, const Shared& shared) {
+  auto session = record_session(request);
+  if (!session) return tl::unexpected(session.error());
+  return conclude(*session, shared);
 }
 
 }  // namespace dmprof::cli

@@ -120,9 +120,7 @@ Result<Database> checked(Result<Database> database, const std::string& path) {
 }
 
 Status remove_recording(const std::string& path) {
-  const auto header = read_header(path);
-  const bool ours = header && header->application() == application_id;
-  if (!ours && has_content(path)) {
+  if (!is_recording_file(path) && has_content(path)) {
     return fail(ErrorKind::usage, path + ": exists and is not a recording; choose another name or move it away");
   }
   remove_files(path);
@@ -143,13 +141,20 @@ void remove_files(const std::string& path) {
   }
 }
 
+bool is_recording_file(const std::string& path) {
+  const auto header = read_header(path);
+  return header && header->application() == application_id;
+}
+
 Result<Database> create_database(const std::string& path, bool overwrite, std::uint64_t max_file_bytes) {
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
     return fail(ErrorKind::usage, path + ": a directory; name a file in it");
   }
-  if (overwrite && std::filesystem::exists(path, ignored)) DMPROF_TRY(remove_recording(path));
-  const int file = open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+  // An empty file is a place somebody reserved for this recording (and may hold a lock on): it is written into.
+  const bool reserved = overwrite && std::filesystem::is_regular_file(path, ignored) && !has_content(path);
+  if (overwrite && !reserved && std::filesystem::exists(path, ignored)) DMPROF_TRY(remove_recording(path));
+  const int file = open(path.c_str(), (reserved ? 0 : O_CREAT | O_EXCL) | O_RDWR | O_CLOEXEC, 0600);
   if (file < 0) {
     if (errno == EEXIST) return fail(ErrorKind::usage, path + ": exists already; choose another name");
     return fail(ErrorKind::environment, path + ": cannot be created: " + reason(errno) + "; check the folder");
@@ -160,9 +165,11 @@ Result<Database> create_database(const std::string& path, bool overwrite, std::u
   // 8 KiB pages: column blobs of some hundred KiB. NORMAL: a killed recorder loses nothing committed, a power cut at
   // most the log's tail. The log may grow to 64 MiB before it is folded in, so that folding (which waits for the disk)
   // is rare.
-  Status set = execute(database->get(),
-                       "PRAGMA page_size=8192; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
-                       "PRAGMA wal_autocheckpoint=8192; PRAGMA cache_size=-16384");
+  // The mark comes before the log: the file itself says what it is, even when its recorder is killed at once.
+  Status set =
+      execute(database->get(), "PRAGMA page_size=8192; PRAGMA application_id=" + std::to_string(application_id) +
+                                   "; PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;"
+                                   "PRAGMA wal_autocheckpoint=8192; PRAGMA cache_size=-16384");
   if (set && max_file_bytes != 0) {
     set = execute(database->get(), "PRAGMA max_page_count=" + std::to_string(max_file_bytes / 8192 + 1));
   }

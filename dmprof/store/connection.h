@@ -14,7 +14,11 @@ struct CloseDatabase {
 };
 using Database = std::unique_ptr<sqlite3, CloseDatabase>;
 
-// A new file, mode 0600, WAL. An existing file is replaced only when `overwrite` is set and it is a recording.
+// Whether the file's header says that it is a recording; it may still be damaged, unfinished or newer.
+bool is_recording_file(const std::string& path);
+
+// A new file, mode 0600, WAL. An existing file is replaced only when `overwrite` is set and it is a recording, and
+// written into where it is empty.
 Result<Database> create_database(const std::string& path, bool overwrite, std::uint64_t max_file_bytes);
 
 // The recording and what SQLite keeps beside it.

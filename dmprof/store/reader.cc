@@ -13,6 +13,8 @@ Reader::Reader(Reader&&) noexcept = default;
 Reader& Reader::operator=(Reader&&) noexcept = default;
 Reader::~Reader() = default;
 
+bool Reader::recognises(const std::string& path) { return store::is_recording_file(path); }
+
 Result<Reader> Reader::open(const std::string& path) {
   auto database = store::open_read_only(path);
   if (!database) return tl::unexpected(database.error());

@@ -32,6 +32,8 @@ namespace dmprof {
 class Reader {
  public:
   static Result<Reader> open(const std::string& path);
+  // Whether the file's header says that it is a recording, even one that open() refuses (damaged, newer).
+  static bool recognises(const std::string& path);
   Reader(Reader&&) noexcept;
   Reader& operator=(Reader&&) noexcept;
   ~Reader();

@@ -31,7 +31,7 @@ struct WriterOptions {
   int compression = 1;                            // zstd level; negative is faster and larger
   std::size_t queue_bytes = 64U << 20;            // closed chunks that wait for the disk; accept() waits beyond it
   std::uint64_t max_file_bytes = 0;               // 0 = no limit; the recording ends with an error beyond it
-  bool overwrite = false;                         // replace an existing recording (never another kind of file)
+  bool overwrite = false;  // replace an existing recording (never another kind of file), write into an empty file
 };
 
 class Writer : public EventSink {
