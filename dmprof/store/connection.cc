@@ -129,7 +129,8 @@ Status remove_recording(const std::string& path) {
 
 // A recording in WAL mode whose log was never folded in holds one page of nothing.
 bool lacks_its_log(const FileHeader& header) {
-  return header.is_wal() && header.application() == 0 && header.pages() <= 1;
+  return header.is_wal() && (header.application() == 0 || header.application() == application_id) &&
+         header.pages() <= 1;
 }
 
 }  // namespace
