@@ -8,10 +8,10 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "dmprof/base/process.h"
 #include "dmprof/store/chunk_builder.h"
 #include "dmprof/store/commit_queue.h"
 #include "dmprof/store/connection.h"
-#include "dmprof/store/recorder_process.h"
 #include "dmprof/store/schema.h"
 
 #ifndef DMPROF_VERSION
@@ -183,7 +183,7 @@ Result<std::unique_ptr<Writer>> Writer::create(const std::string& path, const Wr
   if (Status made = store::migrate(database->get()); !made) return at_path(made.error());
   auto run = Statement::prepare(database->get(), "INSERT INTO run VALUES (1, ?1, NULL, NULL, ?2, ?3, ?4)");
   if (!run) return at_path(run.error());
-  run->bind(now_realtime(), DMPROF_VERSION, std::int64_t{getpid()}, store::process_start(getpid()));
+  run->bind(now_realtime(), DMPROF_VERSION, std::int64_t{getpid()}, static_cast<std::int64_t>(process_start(getpid())));
   if (Status begun = run->run(); !begun) return at_path(begun.error());
   auto table = store::ChunkTable::open(database->get(), options.compression);
   if (!table) return at_path(table.error());
