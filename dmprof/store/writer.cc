@@ -243,11 +243,12 @@ Result<TierId> Writer::add_capacity(const Capacity& capacity) {
   const auto next = static_cast<TierId>(state_->capacities.size() + 1);
   const auto known = state_->capacities.find({capacity.process, capacity.name});
   const TierId id = known == state_->capacities.end() ? next : known->second;
-  const Status added =
-      state_->change("INSERT OR REPLACE INTO capacity VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)", id,
-                     capacity.process, clean_text(capacity.name), clean_text(capacity.kind), capacity.rank,
-                     capacity.managed, capacity.size_bytes, known_or_zero(capacity.datasheet_bandwidth),
-                     known_or_zero(capacity.measured_bandwidth), known_or_zero(capacity.peak_flops), capacity.units);
+  const Status added = state_->change(
+      "INSERT OR REPLACE INTO capacity VALUES (?1, ?2, ?3, ?4, ?5, ?6, nullif(?7, 0), "
+      "nullif(?8, 0), nullif(?9, 0), nullif(?10, 0), nullif(?11, 0))",
+      id, capacity.process, clean_text(capacity.name), clean_text(capacity.kind), capacity.rank, capacity.managed,
+      capacity.size_bytes, known_or_zero(capacity.datasheet_bandwidth), known_or_zero(capacity.measured_bandwidth),
+      known_or_zero(capacity.peak_flops), capacity.units);
   if (!added) return tl::unexpected(added.error());
   if (id == next) state_->capacities.emplace(std::pair(capacity.process, capacity.name), id);
   return id;
