@@ -15,6 +15,10 @@ if(DMPROF_SANITIZE)
   add_compile_definitions(_GLIBCXX_ASSERTIONS)  # an index past the end of a vector is otherwise not seen
 endif()
 
+if(DMPROF_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)  # the fuzzers see which branches of the parsers an input reaches
+endif()
+
 # Adds a folder when it has something to build.
 function(dm_add_folder folder)
   if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/CMakeLists.txt)
