@@ -12,6 +12,11 @@ list(TRANSFORM dm_warnings REPLACE "^-Wnon-virtual-dtor$" "$<$<COMPILE_LANGUAGE:
 if(DMPROF_SANITIZE)
   add_compile_options(-fsanitize=${DMPROF_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${DMPROF_SANITIZE})
+  add_compile_definitions(_GLIBCXX_ASSERTIONS)  # an index past the end of a vector is otherwise not seen
+endif()
+
+if(DMPROF_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)  # the fuzzers see which branches of the parsers an input reaches
 endif()
 
 # Adds a folder when it has something to build.

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <random>
 
+#include "dmprof/base/process.h"
 #include "dmprof/ring/directory.h"
-#include "dmprof/ring/process.h"
 
 namespace dmprof::attach {
 namespace {
@@ -26,8 +26,7 @@ TimeNs monotonic_now() {
 
 std::string make_session() {
   std::random_device random;
-  return std::to_string(::getpid()) + ":" + std::to_string(ring::start_time(::getpid())) + ":" +
-         std::to_string(random());
+  return std::to_string(::getpid()) + ":" + std::to_string(process_start(::getpid())) + ":" + std::to_string(random());
 }
 
 AttachCollector::AttachCollector(AttachOptions options) : options_(std::move(options)), budget_(options_.memory_cap) {}

@@ -4,7 +4,7 @@
 #include <thread>
 #include <utility>
 
-#include "dmprof/ring/process.h"
+#include "dmprof/base/process.h"
 
 namespace dmprof::attach {
 namespace {
@@ -72,7 +72,7 @@ Result<std::uint64_t> Session::poll() {
 
 bool Session::engine_ended() {
   const ring::PageIdentity& identity = page_.identity();
-  return ring::start_time(identity.pid) != identity.start_time || !page_.in_place();
+  return !is_alive(identity.pid, identity.start_time) || !page_.in_place();
 }
 
 Result<std::uint64_t> Session::drain() {
@@ -110,7 +110,7 @@ Status Session::hand_over() {
 Status Session::finish() {
   if (finished_) return {};
   finished_ = true;
-  const bool died = ring::start_time(page_.identity().pid) != page_.identity().start_time;
+  const bool died = !is_alive(page_.identity().pid, page_.identity().start_time);
   if (page_.in_place()) (void)page_.withdraw();  // a page that cannot be written has no reader either
   // A thread may be between looking at `active` and counting its event: go on until nothing has moved for a while.
   Status status;

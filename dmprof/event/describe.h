@@ -229,6 +229,23 @@ struct Describe<Kernel> {
                       field("step", &Kernel::step, Coding::delta, Meaning::number, "decode step, 0 = none"));
 };
 
+template <>
+struct Describe<AggregateSample> {
+  static constexpr std::uint8_t kind = 11;
+  static constexpr std::string_view table = "aggregate_sample";
+  static constexpr std::string_view doc = "a figure that its source aggregated over a window of time";
+  static constexpr auto fields = std::make_tuple(
+      field("track", &AggregateSample::track, Coding::delta, Meaning::track, "source it comes from"),
+      field("start", &AggregateSample::start, Coding::delta, Meaning::time, "start of the window, ns"),
+      field("duration", &AggregateSample::duration, Coding::plain, Meaning::duration, "length of the window, ns"),
+      field("name", &AggregateSample::name, Coding::plain, Meaning::name, "what was measured"),
+      field("labels", &AggregateSample::labels, Coding::plain, Meaning::name, "which series of it"),
+      field("statistic", &AggregateSample::statistic, Coding::plain, Meaning::label, "what the value is"),
+      field("bound", &AggregateSample::bound, Coding::real, Meaning::number,
+            "upper bound of a bucket, or which quantile; else 0"),
+      field("value", &AggregateSample::value, Coding::real, Meaning::number, "value, in the source's own unit"));
+};
+
 template <class E>
 inline constexpr std::size_t field_count = std::tuple_size_v<std::remove_cvref_t<decltype(Describe<E>::fields)>>;
 

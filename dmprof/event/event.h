@@ -153,7 +153,29 @@ struct Kernel {
   std::uint64_t step = 0;
 };
 
-using Event =
-    std::variant<Slice, Instant, Counter, RequestEvent, Step, SpeculationStep, BlockAccess, Prefetch, Transfer, Kernel>;
+enum class Statistic : std::uint8_t {
+  increase = 0,  // of a counter over the window
+  gauge = 1,     // reading at the end of the window; the window is what the reading stands for
+  bucket = 2,    // of a histogram: observations in the window that are <= bound
+  count = 3,     // of a histogram or summary: observations in the window
+  sum = 4,       // of a histogram or summary: their sum
+  quantile = 5,  // of a summary: as the source states it, bound is the quantile (0..1)
+};
+
+// One figure that a source aggregated over a window [start, start + duration). A histogram over a window is one sample
+// a bucket, its count and its sum, all with the same window, name and labels. Samples never pose as slices or counters.
+struct AggregateSample {
+  TrackId track = 0;
+  TimeNs start = 0;
+  TimeNs duration = 0;
+  NameId name = 0;
+  NameId labels = 0;  // the series, as the source writes it, sorted: engine="0",model="m"
+  Statistic statistic = Statistic::gauge;
+  double bound = 0;  // bucket: upper bound, included, +infinity for the last; quantile: which one; else 0
+  double value = 0;  // in the source's own unit
+};
+
+using Event = std::variant<Slice, Instant, Counter, RequestEvent, Step, SpeculationStep, BlockAccess, Prefetch,
+                           Transfer, Kernel, AggregateSample>;
 
 }  // namespace dmprof

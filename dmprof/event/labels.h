@@ -48,6 +48,11 @@ template <>
 struct Labels<PrefetchPoint> {
   static constexpr auto words = std::to_array<std::string_view>({"issued", "completed", "evicted_unused", "cancelled"});
 };
+template <>
+struct Labels<Statistic> {
+  static constexpr auto words =
+      std::to_array<std::string_view>({"increase", "gauge", "bucket", "count", "sum", "quantile"});
+};
 
 template <class Enum>
 requires std::is_enum_v<Enum>

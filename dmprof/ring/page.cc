@@ -11,6 +11,7 @@
 #include <cstring>
 #include <utility>
 
+#include "dmprof/base/process.h"
 #include "dmprof/ring/process.h"
 
 namespace dmprof::ring {
@@ -83,8 +84,7 @@ ControlPage::~ControlPage() {
 }
 
 bool ControlPage::alive() const {
-  if (identity_.pid <= 0 || start_time(identity_.pid) != identity_.start_time || identity_.start_time == 0)
-    return false;
+  if (!is_alive(identity_.pid, identity_.start_time)) return false;
   return has_mapped(identity_.pid, std::to_string(identity_.pid) + ".ctl").value_or(true);
 }
 
@@ -216,7 +216,7 @@ Status ControlPage::announce(std::uint32_t generation, const std::string& arena_
     return fail(ErrorKind::environment, "the arena's path is too long");
   header.last_generation = generation;
   header.collector_pid = ::getpid();
-  header.collector_start_time = start_time(::getpid());
+  header.collector_start_time = process_start(::getpid());
   header.arena_bytes = arena_bytes;
   std::memcpy(header.arena_path, arena_path.c_str(), arena_path.size() + 1);
   const std::size_t from = offsetof(dmprof_page_header, last_generation);

@@ -4,9 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdlib>
-#include <cstring>
-
 #include "dmprof/base/utf8.h"
 
 namespace dmprof::ring {
@@ -27,21 +24,6 @@ std::string read_file(const std::string& path, std::size_t limit) {
 std::string proc_path(std::int64_t pid, const char* file) { return "/proc/" + std::to_string(pid) + "/" + file; }
 
 }  // namespace
-
-std::uint64_t start_time(std::int64_t pid) {
-  const std::string text = read_file(proc_path(pid, "stat"), 4096);
-  // The name may hold blanks and brackets: fields begin after the last bracket, with the state as field 3.
-  std::size_t at = text.rfind(')');
-  if (at == std::string::npos || at + 2 >= text.size()) return 0;
-  at += 2;
-  if (text[at] == 'Z' || text[at] == 'X') return 0;
-  for (int field = 3; field < 22; ++field) {
-    at = text.find(' ', at);
-    if (at == std::string::npos) return 0;
-    ++at;
-  }
-  return std::strtoull(text.c_str() + at, nullptr, 10);
-}
 
 std::optional<bool> has_mapped(std::int64_t pid, const std::string& file_name) {
   const std::string maps = read_file(proc_path(pid, "maps"), 64u << 20);

@@ -9,10 +9,6 @@
 
 namespace dmprof::ring {
 
-// Start time of a live process (field 22 of /proc/PID/stat): with the pid it names one process for good.
-// 0 when the process is gone, a zombie, or hidden.
-std::uint64_t start_time(std::int64_t pid);
-
 // Whether `pid` has a file of this name mapped, that is, still runs the program that made it. Empty when its maps
 // cannot be read. By name: on overlay file systems maps shows other device numbers than stat.
 std::optional<bool> has_mapped(std::int64_t pid, const std::string& file_name);

@@ -261,6 +261,16 @@ dmprof_totals dmprof_emitted(const dmprof_track* track);
 }
 #endif
 
+#ifndef __cplusplus
+/* ---- Shorthands (C11) -------------------------------------------------------------------------------------------- */
+/* A domain event in one line; the arguments are evaluated only while a collector is attached:
+ *   DMPROF_EMIT(track, kernel, DMPROF_SINCE(track, start), .name = matmul, .flops = flops); */
+#define DMPROF_EMIT(track, event, ...) \
+  (dmprof_active_(track) != 0 ? dmprof_##event(track, &(dmprof_##event##_event){__VA_ARGS__}) : (void)0)
+/* The fields `start` and `duration` of something that began at `from`, a reading of dmprof_now(), and ends now. */
+#define DMPROF_SINCE(track, from) .start = (from), .duration = dmprof_now(track) - (from)
+#endif
+
 #include "dmprof/sdk/inline.h" /* the hot paths; nothing in it is for direct use */
 
 #endif /* DMPROF_SDK_DMPROF_H_ */

@@ -2,8 +2,8 @@
 
 #include <functional>
 
+#include "dmprof/base/process.h"
 #include "dmprof/store/connection.h"
-#include "dmprof/store/recorder_process.h"
 #include "dmprof/store/statement.h"
 
 namespace dmprof {
@@ -41,7 +41,7 @@ Result<Annotations> Annotations::open(const std::string& path) {
         Statement::prepare(looked->get(), "SELECT recorder_pid, recorder_start FROM run WHERE finished IS NULL");
     if (!recorder) return tl::unexpected(recorder.error());
     const Result<bool> unfinished = recorder->step();
-    if (unfinished && *unfinished && store::is_alive(recorder->integer(0), recorder->integer(1))) {
+    if (unfinished && *unfinished && is_alive(recorder->integer(0), static_cast<std::uint64_t>(recorder->integer(1)))) {
       return fail(ErrorKind::environment, path + ": still being recorded by process " +
                                               std::to_string(recorder->integer(0)) + "; wait until it ends");
     }

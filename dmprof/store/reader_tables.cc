@@ -1,8 +1,8 @@
 // The plain tables of a recording.
 #include <algorithm>
 
+#include "dmprof/base/process.h"
 #include "dmprof/store/reader_state.h"
-#include "dmprof/store/recorder_process.h"
 
 namespace dmprof {
 
@@ -54,8 +54,9 @@ Result<RunInfo> Reader::run() const {
                               if (run.finished) {
                                 run.end = RunEnd::finished;
                               } else {
-                                run.end = store::is_alive(row.integer(4), row.integer(5)) ? RunEnd::recording
-                                                                                          : RunEnd::interrupted;
+                                run.end = is_alive(row.integer(4), static_cast<std::uint64_t>(row.integer(5)))
+                                              ? RunEnd::recording
+                                              : RunEnd::interrupted;
                               }
                               return run;
                             });

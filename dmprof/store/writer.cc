@@ -8,10 +8,10 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "dmprof/base/process.h"
 #include "dmprof/store/chunk_builder.h"
 #include "dmprof/store/commit_queue.h"
 #include "dmprof/store/connection.h"
-#include "dmprof/store/recorder_process.h"
 #include "dmprof/store/schema.h"
 
 #ifndef DMPROF_VERSION
@@ -187,7 +187,7 @@ Result<std::unique_ptr<Writer>> Writer::create(const std::string& path, const Wr
   if (Status made = store::migrate(database->get()); !made) return at_path(made.error());
   auto run = Statement::prepare(database->get(), "INSERT INTO run VALUES (1, ?1, NULL, NULL, ?2, ?3, ?4)");
   if (!run) return at_path(run.error());
-  run->bind(now_realtime(), DMPROF_VERSION, std::int64_t{getpid()}, store::process_start(getpid()));
+  run->bind(now_realtime(), DMPROF_VERSION, std::int64_t{getpid()}, static_cast<std::int64_t>(process_start(getpid())));
   if (Status begun = run->run(); !begun) return at_path(begun.error());
   auto table = store::ChunkTable::open(database->get(), options.compression);
   if (!table) return at_path(table.error());
@@ -247,11 +247,12 @@ Result<TierId> Writer::add_capacity(const Capacity& capacity) {
   const auto next = static_cast<TierId>(state_->capacities.size() + 1);
   const auto known = state_->capacities.find({capacity.process, capacity.name});
   const TierId id = known == state_->capacities.end() ? next : known->second;
-  const Status added =
-      state_->change("INSERT OR REPLACE INTO capacity VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)", id,
-                     capacity.process, clean_text(capacity.name), clean_text(capacity.kind), capacity.rank,
-                     capacity.managed, capacity.size_bytes, known_or_zero(capacity.datasheet_bandwidth),
-                     known_or_zero(capacity.measured_bandwidth), known_or_zero(capacity.peak_flops), capacity.units);
+  const Status added = state_->change(
+      "INSERT OR REPLACE INTO capacity VALUES (?1, ?2, ?3, ?4, ?5, ?6, nullif(?7, 0), "
+      "nullif(?8, 0), nullif(?9, 0), nullif(?10, 0), nullif(?11, 0))",
+      id, capacity.process, clean_text(capacity.name), clean_text(capacity.kind), capacity.rank, capacity.managed,
+      capacity.size_bytes, known_or_zero(capacity.datasheet_bandwidth), known_or_zero(capacity.measured_bandwidth),
+      known_or_zero(capacity.peak_flops), capacity.units);
   if (!added) return tl::unexpected(added.error());
   if (id == next) state_->capacities.emplace(std::pair(capacity.process, capacity.name), id);
   return id;

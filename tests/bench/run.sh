@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Prints the figures of the README's benchmark section. Every ratio is taken inside one interleaved run; quote those, absolute
-# values drift with the machine. usage: tests/bench/run.sh [FILTER]     instrumentation, recording or engine
+# values drift with the machine. usage: tests/bench/run.sh [FILTER]     instrumentation, recording, beside or engine
 set -eu
 cd "$(dirname "$0")/../.."
 only=${1:-}
@@ -16,9 +16,15 @@ if part recording; then
   echo "== recording and queries, 10 M events"
   TMPDIR="$scratch" build/bench/bench_store
 fi
+if part beside; then
+  echo "== reference engine under full recording, and beside one CPU hog"
+  build/bin/dm-engine synth --shape m110 --type q8_0 --seed 1 -o "$scratch/m110.gguf" >/dev/null
+  tests/bench/engine_beside.sh build/bin "$scratch/m110.gguf"
+  rm "$scratch/m110.gguf"
+fi
 if part engine; then
   echo "== reference engine: decode rate beside read bandwidth, cost of verifying n tokens"
-  for type in q8_0 f16; do
+  for type in q8_0 f16 f32; do
     build/bin/dm-engine synth --shape m400 --type "$type" --seed 1 -o "$scratch/m400.gguf" >/dev/null
     build/bin/dm-engine bench --model "$scratch/m400.gguf"
     rm "$scratch/m400.gguf"

@@ -20,13 +20,47 @@ target=$(ls "$source_dir"/samples/models/*target*.gguf | head -n 1)
 draft=$(ls "$source_dir"/samples/models/*draft*.gguf | head -n 1)
 
 die() {
-  echo "FAILED: $*" >&2
+  echo "FAILED: $* (DMPROF_TEST_SEED=$seed)" >&2
   for file in "$work"/*.err; do [ -s "$file" ] && tail -n 5 "$file" | sed "s|^|  $(basename "$file"): |" >&2; done
   exit 1
 }
 
 # value RECORDING SQL: the one number the query gives.
 value() { dmprof query "$1" "$2" --csv 2>>query.err | tail -n 1 | tr -d '\r'; }
+
+# wait_for WHAT COMMAND...: until the command succeeds, or the test fails after a minute.
+wait_for() {
+  local what=$1 deadline=$((SECONDS + 60))
+  shift
+  until "$@"; do
+    [ $SECONDS -lt $deadline ] || die "waited a minute for $what"
+    sleep 0.02
+  done
+}
+
+# finish PID WHAT: its exit status, or the test fails when it has not ended after a minute.
+finish() {
+  ended() { ! kill -0 "$1" 2>/dev/null || grep -qs '^State:.*Z' "/proc/$1/status"; }
+  wait_for "$2 to end" ended "$1"
+  wait "$1"
+}
+
+# start_engine: dm-minimal that runs until it is killed, in $engine, and can be attached to.
+start_engine() {
+  dm-minimal 2000000000 >out.txt 2>engine.err &
+  engine=$!
+  started="$started $engine"
+  wait_for "the engine's control page" test -s "$XDG_RUNTIME_DIR/dmprof/$engine.ctl"
+}
+
+# committed RECORDING: events that are in it already; fails while there is not even a table.
+committed() { dmprof query "$1" 'SELECT sum(rows) FROM chunk' --csv 2>query.err | tail -n 1 | tr -d '\r'; }
+holds() { [ "$(committed "$1")" -ge "${2:-1}" ] 2>/dev/null; }
+
+# Random moments: DMPROF_TEST_SEED repeats a run.
+seed=${DMPROF_TEST_SEED:-$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}
+RANDOM=$seed
+random_pause() { sleep "0.$(printf '%03d' $((RANDOM % ${1:-400})))"; } # up to so many milliseconds
 
 same() { [ "$2" = "$3" ] || die "$1: the engine says $2, the recording $3"; }
 

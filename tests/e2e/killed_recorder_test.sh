@@ -1,36 +1,39 @@
 #!/usr/bin/env bash
 # A recorder that is killed at any moment leaves a recording that opens and says it was interrupted; the engine runs on and
 # can be recorded again.
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/common.sh" || exit 1
 
-dm-minimal 2000000000 >out.txt 2>engine.err &
-engine=$!
-started="$engine"
-for _ in $(seq 500); do dmprof doctor --json 2>/dev/null | grep -q "\"pid\": $engine" && break; sleep 0.02; done
+echo "seed $seed"
+start_engine
 
-count_in() { dmprof query "$1" 'SELECT count(*) FROM slice' --csv 2>query.err | tail -n 1 | tr -d '\r'; }
-
-for moment in at-once early after-a-commit; do
-  dmprof attach --pid "$engine" -o "$moment.dmprof" 2>attach.err &
-  recorder=$!
+# killed RECORDING WAIT…: attaches, runs WAIT, kills the recorder. What had been committed before is in $before.
+killed() {
+  local recording=$1
+  shift
+  dmprof attach --pid "$engine" -o "$recording" 2>attach.err &
+  local recorder=$!
   started="$started $recorder"
-  while [ ! -s "$moment.dmprof" ]; do sleep 0.01; done
-  [ $moment = early ] && sleep 0.1
-  if [ $moment = after-a-commit ]; then
-    until seen=$(count_in $moment.dmprof) && [ "${seen:-0}" -gt 0 ] 2>/dev/null; do
-      kill -0 "$recorder" 2>/dev/null || die "the recorder ended by itself"
-      sleep 0.05
-    done
-  fi
-  kill -KILL "$recorder"
-  wait "$recorder" 2>/dev/null
+  wait_for "$recording to appear" test -s "$recording"
+  "$@"
+  before=$(committed "$recording")
+  kill -KILL "$recorder" || die "the recorder ended by itself"
+  finish "$recorder" "a killed recorder" 2>/dev/null
   kill -0 "$engine" || die "the engine died with its recorder"
   # Before the first commit there may be no table yet: then a clear refusal is right, otherwise it opens.
-  count_in "$moment.dmprof" >count.txt || [ "$(wc -l <query.err)" = 1 ] || die "an unreadable recording is not refused in one line"
-done
-kept=$(count_in after-a-commit.dmprof)
-[ "${kept:-0}" -ge "$seen" ] || die "$seen events had been committed, $kept are left"
-dmprof diagnose after-a-commit.dmprof >diagnosis.txt 2>diagnosis.err || [ $? = 3 ] || die "a recording that was cut short cannot be diagnosed"
+  local kept
+  if kept=$(committed "$recording") && [ -n "$kept" ]; then
+    [ "$kept" -ge "${before:-0}" ] || die "$before events had been committed, $kept are left"
+    [ "$(value "$recording" 'SELECT count(*) FROM run WHERE finished IS NULL')" = 1 ] || die "a killed recording says it was finished"
+  else
+    [ "$(wc -l <query.err)" -le 1 ] || die "an unreadable recording is not refused in one line"
+  fi
+}
+
+killed at-once.dmprof true
+for i in 1 2 3 4; do killed "random-$i.dmprof" random_pause 700; done
+killed committed.dmprof wait_for "the first commit" holds committed.dmprof
+[ "${before:-0}" -gt 0 ] || die "nothing had been committed"
+dmprof diagnose committed.dmprof >diagnosis.txt 2>diagnosis.err || [ $? = 3 ] || die "a recording that was cut short cannot be diagnosed"
 dmprof attach --pid "$engine" --duration 0.5 -o whole.dmprof 2>again.err || die "the engine could not be recorded again"
-[ "$(value whole.dmprof 'SELECT count(*) FROM slice')" -gt 0 ] || die "the second recording is empty"
+[ "$(committed whole.dmprof)" -gt 0 ] || die "the second recording is empty"
 balanced whole.dmprof

@@ -1,22 +1,25 @@
 #!/usr/bin/env bash
 # A recorder that stands still while the engine emits loses events, counts them all, and says so in the metric and the diagnosis.
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/common.sh" || exit 1
 
-dm-minimal 2000000000 >out.txt 2>engine.err &
-engine=$!
-started="$engine"
-for _ in $(seq 500); do dmprof doctor --json 2>/dev/null | grep -q "\"pid\": $engine" && break; sleep 0.02; done
-dmprof attach --pid "$engine" --duration 0.8 -o starved.dmprof 2>attach.err &
+start_engine
+dmprof attach --pid "$engine" -o starved.dmprof 2>attach.err &
 recorder=$!
 started="$started $recorder"
-while [ ! -s starved.dmprof ]; do sleep 0.01; done
-sleep 0.2
+wait_for "the first commit" holds starved.dmprof
 kill -STOP "$recorder"
-sleep 0.4
+# The engine itself says when its ring is full: field lost[ring_full] of its first track, in its control page (dmprof/sdk/abi.h).
+page="$XDG_RUNTIME_DIR/dmprof/$engine.ctl"
+tracks=$(($(stat -c %s "$page") - 4096 * 128))
+lost_in_page() { [ "$(od -An -j $((tracks + 8)) -N 8 -tu8 "$page" | tr -d ' ')" -gt 0 ]; }
+wait_for "the ring to be full" lost_in_page
 kill -CONT "$recorder"
-wait "$recorder" || die "the starved recording failed"
+more_than() { holds starved.dmprof $(($1 + 1)); }
+wait_for "the recorder to go on" more_than "$(committed starved.dmprof)"
+kill -INT "$recorder"
+finish "$recorder" "the starved recorder" || die "the starved recording failed"
 lost=$(value starved.dmprof "SELECT sum(events) FROM loss WHERE cause = 'ring_full'")
-[ "${lost:-0}" -gt 0 ] || die "a recorder that stood still for 0.4 s lost nothing"
+[ "${lost:-0}" -gt 0 ] || die "a recorder that stood still until the ring was full lost nothing"
 balanced starved.dmprof
 grep -q "lost (" attach.err || die "the summary does not name the losses"
 shown=$(dmprof --metric events_lost --run starved.dmprof --json 2>>metric.err | tr -d '\n ' | sed -E 's/.*"name":"events_lost","value":([0-9.e+]+).*/\1/')

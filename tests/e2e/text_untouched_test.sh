@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Recording changes nothing about what the command prints, and its exit status is told but not taken over.
-. "$(dirname "$0")/common.sh"
+. "$(dirname "$0")/common.sh" || exit 1
 
 arguments=(--model "$target" --draft "$draft" --prompt 'And it came to pass' --max-tokens 24 --threads 1)
 dm-engine "${arguments[@]}" >plain.txt 2>plain.err || die "the engine failed"

@@ -1,6 +1,7 @@
 #include "samples/engine/instrument/facts.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <string>
 
@@ -68,6 +69,9 @@ void register_machine(const Settings& settings) {
   dmprof_capacity_info dram{};
   dram.name = "dram";
   dram.kind = "tier";
+  dram.rank = 1;
+  const long pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
+  if (pages > 0 && page > 0) dram.size_bytes = static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(page);
   dmprof_capacity(&dram);
   dmprof_capacity_info compute{};
   compute.name = "compute";
@@ -85,7 +89,7 @@ StreamTiers register_stream_tiers(std::uint64_t resident_bytes, std::uint64_t ba
   dmprof_capacity_info backing{};
   backing.name = "backing";
   backing.kind = "tier";
-  backing.rank = 1;
+  backing.rank = 2;  // behind main memory, which the resident blocks lie in
   backing.size_bytes = backing_bytes;
   backing.measured_bandwidth = link_bandwidth;
   return {dmprof_capacity(&resident), dmprof_capacity(&backing)};

@@ -10,7 +10,8 @@ namespace dmengine {
 // given (it beats the variable) or where there is no variable.
 void register_knobs(const Settings& settings);
 
-// Main memory and the compute threads; their peaks are not known to the engine and stay 0.
+// Main memory and the compute threads; their peaks are not known to the engine: a recording has them from
+// `dmprof calibrate`, which measures them.
 void register_machine(const Settings& settings);
 
 // The streamed tiers: the resident budget, which a policy manages, over the backing store. `link_bandwidth` is that of

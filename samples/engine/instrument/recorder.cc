@@ -16,6 +16,7 @@ Recorder::Recorder() {
   batch_.name = dmprof_name("batch_size");
   kv_.name = dmprof_name("kv_bytes");
   kv_usage_.name = dmprof_name("kv_cache_usage");
+  resident_.name = dmprof_name("resident_bytes");
 }
 
 Recorder::~Recorder() {

@@ -55,6 +55,7 @@ class Recorder {
   // Counters, told when they change.
   void batch_size(std::uint32_t sequences) { counter(batch_, sequences); }
   void kv_in_use(std::uint64_t bytes, std::uint64_t capacity);
+  void resident_bytes(std::uint64_t bytes) { counter(resident_, static_cast<double>(bytes)); }  // weights in memory
   std::uint32_t name(const std::string& text) { return dmprof_name(text.c_str()); }
 
   // Time the engine thread stood still for blocks, in all.
@@ -74,7 +75,7 @@ class Recorder {
   dmprof_track* track_;
   double ns_per_tick_ = 1;
   std::array<std::uint32_t, stage_count> stages_{};
-  Gauge batch_, kv_, kv_usage_;
+  Gauge batch_, kv_, kv_usage_, resident_;
   bool open_ = false;
   Stage stage_ = Stage::host;
   Ticks since_ = 0;

@@ -1,14 +1,27 @@
 #include "samples/engine/kernels/kernels.h"
 #if defined(DMENGINE_AVX2)
+#include <cpuid.h>
+
 #include "samples/engine/kernels/avx2.h"
 #endif
 
 namespace dmengine {
 
+#if defined(DMENGINE_AVX2)
+namespace {
+
+// clang 14's __builtin_cpu_supports does not know this one.
+bool has_f16c() {
+  unsigned eax = 0, ebx = 0, ecx = 0, edx = 0;
+  return __get_cpuid(1, &eax, &ebx, &ecx, &edx) != 0 && (ecx & bit_F16C) != 0;
+}
+
+}  // namespace
+#endif
+
 const Kernels* avx2_kernels() {
 #if defined(DMENGINE_AVX2)
-  static const bool usable =
-      __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+  static const bool usable = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && has_f16c();
   static const Kernels table{
       .name = "avx2",
       .matmul_f32 = avx2::matmul_f32,

@@ -108,7 +108,7 @@ Status Engine::run(const std::vector<Request>& requests, Listener& listener, con
   if (!drafter) return tl::unexpected(drafter.error());
 
   Stepper stepper(*target_->model, std::move(*cache), drafter->get(), settings_, target_->tokenizer.eos(), recorder_);
-  Session session(stepper, target_->tokenizer, settings_, recorder_);
+  Session session(stepper, target_->tokenizer, settings_, recorder_, streamer_.get());
   const Status status = session.run(requests, *prepared, listener, stop);
   report.requests = session.results();
   report.run_time = session.elapsed();

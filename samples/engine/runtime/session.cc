@@ -64,6 +64,7 @@ Status Session::run(const std::vector<Request>& requests, const std::vector<Prep
     show(listener);
     retire(scheduler, listener);
     recorder_.kv_in_use(stepper_.kv_bytes(), stepper_.kv_capacity());
+    if (streamer_ != nullptr) recorder_.resident_bytes(streamer_->used_bytes());
   }
   end_all(status ? Finish::interrupted : Finish::failed, scheduler, listener);
   elapsed_ = since_start(recorder_.now());

@@ -12,6 +12,7 @@
 #include "samples/engine/runtime/stepper.h"
 #include "samples/engine/scheduler/request.h"
 #include "samples/engine/scheduler/scheduler.h"
+#include "samples/engine/streaming/streamer.h"
 #include "samples/engine/tokenizer/tokenizer.h"
 
 namespace dmengine {
@@ -49,9 +50,10 @@ class Listener {
 
 class Session {
  public:
-  // Everything must outlive the session.
-  Session(Stepper& stepper, const Tokenizer& tokenizer, const Settings& settings, Recorder& recorder)
-      : stepper_(stepper), tokenizer_(tokenizer), settings_(settings), recorder_(recorder) {}
+  // Everything must outlive the session; `streamer` is null where all weights are resident.
+  Session(Stepper& stepper, const Tokenizer& tokenizer, const Settings& settings, Recorder& recorder,
+          const BlockStreamer* streamer)
+      : stepper_(stepper), tokenizer_(tokenizer), settings_(settings), recorder_(recorder), streamer_(streamer) {}
 
   // Runs until all requests have ended. When `stop` becomes non-zero the step in progress is finished and what runs
   // ends as `interrupted`. An error of the model ends the run; what runs then counts as failed. Results are in the
@@ -85,6 +87,7 @@ class Session {
   const Tokenizer& tokenizer_;
   const Settings& settings_;
   Recorder& recorder_;
+  const BlockStreamer* streamer_;
   Ticks origin_ = 0;
   std::int64_t elapsed_ = 0;
   std::vector<std::uint32_t> classes_;

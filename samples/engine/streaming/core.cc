@@ -58,6 +58,11 @@ std::uint64_t BlockStreamer::Core::resident_bytes() const {
   return cache_.budget();
 }
 
+std::uint64_t BlockStreamer::Core::used_bytes() const {
+  const Lock lock(mutex_);
+  return cache_.resident_bytes();
+}
+
 std::string BlockStreamer::Core::describe_backing() const {
   const Lock lock(mutex_);
   if (!options_.backing.throttled) return stores_.front()->describe();

@@ -52,6 +52,7 @@ class BlockStreamer::Core {
   void set_max_outstanding(std::uint32_t requests);
   dmprof::Status save_transitions(const std::string& path) const;
   std::uint64_t resident_bytes() const;
+  std::uint64_t used_bytes() const;
   std::string describe_backing() const;
   const std::vector<StreamedBlock>& blocks() const { return blocks_; }
   std::uint32_t max_held() const { return max_held_; }

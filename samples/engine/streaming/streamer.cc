@@ -104,6 +104,7 @@ std::uint64_t BlockStreamer::blocks() const { return core_->blocks().size(); }
 StreamingStats BlockStreamer::stats() const { return core_->stats(); }
 std::string BlockStreamer::describe_backing() const { return core_->describe_backing(); }
 std::uint64_t BlockStreamer::resident_bytes() const { return core_->resident_bytes(); }
+std::uint64_t BlockStreamer::used_bytes() const { return core_->used_bytes(); }
 double BlockStreamer::link_bandwidth() const {
   return core_->backing().throttled ? core_->backing().throttle.bytes_per_second : 0;
 }

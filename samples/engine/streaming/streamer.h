@@ -93,6 +93,7 @@ class BlockStreamer {
   StreamingStats stats() const;
   std::string describe_backing() const;  // "throttle 2 GB/s, 20 us", "file, O_DIRECT", …
   std::uint64_t resident_bytes() const;  // the budget
+  std::uint64_t used_bytes() const;      // of it, taken by blocks that are there or on their way
   // The link's nominal bandwidth in bytes per second; 0 for a file, whose speed has to be measured.
   double link_bandwidth() const;
 

@@ -94,11 +94,12 @@ class BytePairEncoder final : public Encoder {
     for (const std::string_view piece : merged) add(piece, out);
   }
 
-  // A merge whose result is not in the vocabulary falls apart into bytes; a byte that is missing too becomes the
-  // unknown token where there is one.
+  // A merge whose result is not in the vocabulary falls apart into the characters of its bytes, each looked up by
+  // itself (looking for known endings instead would be quadratic); one that is missing too becomes the unknown token
+  // where there is one.
   void add(std::string_view piece, std::vector<int32_t>& out) const {
+    if (const auto id = vocabulary_->find(piece)) return out.push_back(*id);
     while (!piece.empty()) {
-      if (const auto id = vocabulary_->find(piece)) return out.push_back(*id);
       const size_t first = next_character(piece).bytes;
       if (const auto id = vocabulary_->find(piece.substr(0, first))) {
         out.push_back(*id);

@@ -1,9 +1,11 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <cstddef>
 #include <cstring>
 #include <fstream>
 #include <random>
+#include <vector>
 
 #include "tests/unit/attach/child_engine.h"
 
@@ -97,6 +99,56 @@ TEST_F(HostilePage, survives_an_engine_that_scribbles_over_its_page) {
     ASSERT_TRUE(collector.start(sink));
     engine.go();
     poll_to_the_end(collector);
+    expect_balance(sink);
+  }
+}
+
+// Tracks taken in before the count was lowered keep their accounts, whether or not it is raised again.
+TEST_F(HostilePage, keeps_its_accounts_when_the_engine_lowers_its_track_count) {
+  for (const bool raised_again : {true, false}) {
+    ChildEngine engine([raised_again](const ChildEngine::Child& child) {
+      const std::string path =
+          std::string(::getenv("XDG_RUNTIME_DIR")) + "/dmprof/" + std::to_string(::getpid()) + ".ctl";
+      const int fd = ::open(path.c_str(), O_RDWR);
+      const auto set_count = [fd](std::uint32_t count) {
+        (void)!::pwrite(fd, &count, sizeof count, offsetof(dmprof_page_header, track_count));
+      };
+      std::vector<dmprof_track*> tracks;
+      for (const char* name : {"first", "second", "third"})
+        tracks.push_back(dmprof_track_create(name, 0, DMPROF_TRACK_OWN_RING));
+      std::uint32_t honest = 0;
+      (void)!::pread(fd, &honest, sizeof honest, offsetof(dmprof_page_header, track_count));
+      const auto emit = [&tracks] {
+        for (dmprof_track* track : tracks)
+          for (std::uint64_t i = 0; i < 10; ++i) dmprof_instant(track, 0, i);
+      };
+      child.ready();
+      child.wait();
+      emit();
+      child.ready();
+      child.wait();
+      for (dmprof_track* track : {tracks[1], tracks[2]}) dmprof_track_end(track);
+      tracks.resize(1);
+      set_count(1);
+      emit();
+      child.ready();
+      child.wait();
+      if (raised_again) set_count(honest);
+    });
+    ASSERT_TRUE(engine.wait_ready());
+    test::VectorSink sink;
+    AttachCollector collector(options_for(engine.pid(), 4096));
+    ASSERT_TRUE(collector.start(sink));
+    engine.go();
+    ASSERT_TRUE(engine.wait_ready());
+    poll_until(collector, [&] { return sink.of<Instant>().size() == 30; });
+    engine.go();
+    ASSERT_TRUE(engine.wait_ready());
+    poll_until(collector, [&] { return sink.of<Instant>().size() == 40; });
+    engine.go();
+    poll_to_the_end(collector);
+    EXPECT_EQ(sink.of<Instant>().size(), 40u);
+    EXPECT_TRUE(collector.problems().empty());
     expect_balance(sink);
   }
 }

@@ -125,6 +125,30 @@ TEST(BytePair, a_long_word_is_merged_in_reasonable_time) {
   EXPECT_EQ(tokenizer->encode(std::string(400'000, 'a'), false).size(), 50'000U);
 }
 
+TEST(BytePair, a_merge_that_is_no_token_falls_apart_into_its_bytes) {
+  Made made = byte_pairs({{"b", "c"}});
+  for (const char* merge : {"a b", "ab c"})
+    made.merges.insert(made.merges.begin(), merge);  // results not in the vocabulary
+  const auto tokenizer = make(made);
+  ASSERT_TRUE(tokenizer) << tokenizer.error().message;
+  EXPECT_THAT(pieces(*tokenizer, "abc"), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(pieces(*tokenizer, "bc"), ElementsAre("bc"));
+}
+
+TEST(BytePair, a_long_word_of_merges_that_are_no_tokens_is_taken_apart_in_reasonable_time) {
+  Made made = byte_pairs({});
+  made.merges.clear();
+  for (size_t length = 1; length <= 1 << 17; length *= 2) {
+    made.merges.push_back(std::string(length, 'a') + " " + std::string(length, 'a'));
+  }
+  const auto tokenizer = make(made);
+  ASSERT_TRUE(tokenizer) << tokenizer.error().message;
+  const std::string word(300'000, 'a');
+  const auto tokens = tokenizer->encode(word, false);
+  EXPECT_EQ(tokens.size(), word.size());
+  EXPECT_EQ(tokenizer->decode(tokens), word);
+}
+
 Made sentencepiece() {
   Made made{.model = "llama", .splitting = "default"};
   const auto add = [&made](const std::string& text, int32_t kind, float score) {

@@ -57,6 +57,7 @@ TEST(Describe, keeps_the_numbers_and_order_that_recordings_depend_on) {
   EXPECT_EQ(Describe<Slice>::kind, 1);
   EXPECT_EQ(Describe<SpeculationStep>::kind, 6);
   EXPECT_EQ(Describe<Kernel>::kind, 10);
+  EXPECT_EQ(Describe<AggregateSample>::kind, 11);
   EXPECT_EQ(field_index<&Slice::argument>, 6U);
   EXPECT_EQ(field_index<&SpeculationStep::cut>, 13U);
   EXPECT_EQ(field_index<&Step::accept_time>, 10U);

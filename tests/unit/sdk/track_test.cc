@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tests/unit/sdk/in_child.h"
+#include "tests/unit/sdk/shorthand.h"
 
 namespace dmprof {
 namespace {
@@ -32,6 +33,10 @@ TEST_F(Tracks, take_every_call_while_nobody_is_attached) {
     dmprof_track_end(track);
     EXPECT_NE(dmprof_thread_track(), nullptr);
   });
+}
+
+TEST_F(Tracks, evaluate_the_arguments_of_a_shorthand_only_for_a_collector) {
+  in_child([] { EXPECT_EQ(emit_a_kernel_by_shorthand(dmprof_thread_track()), 0); });
 }
 
 TEST_F(Tracks, are_the_threads_own) {

@@ -7,6 +7,12 @@ namespace dmprof::test {
 
 inline constexpr std::size_t kept_events = 250;
 
+// Words of an enumeration that the kept recordings use: those it had when they were written.
+template <class Enum>
+inline constexpr std::size_t kept_words = Labels<Enum>::words.size();
+template <>
+inline constexpr std::size_t kept_words<PrefetchPoint> = 4;
+
 // The same events on every machine and for ever: integers from a fixed recurrence, no library randomness.
 template <class E>
 std::vector<E> kept() {
@@ -20,7 +26,7 @@ std::vector<E> kept() {
       state = state * 6364136223846793005ULL + 1442695040888963407ULL;
       const std::uint64_t bits = state >> 40;
       if constexpr (std::is_enum_v<T>) {
-        event.*field.member = static_cast<T>(bits % Labels<T>::words.size());
+        event.*field.member = static_cast<T>(bits % kept_words<T>);
       } else if constexpr (std::is_same_v<T, double>) {
         event.*field.member = static_cast<double>(bits) / 8;
       } else if (field.meaning == Meaning::track || field.meaning == Meaning::name || field.meaning == Meaning::tier) {

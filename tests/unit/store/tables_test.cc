@@ -34,7 +34,7 @@ TEST(Tables, return_what_the_sink_was_told) {
   EXPECT_EQ(reader->find_name("verify"), 2U);
   EXPECT_EQ(reader->find_name("never said"), 0U);
   EXPECT_EQ(reader->name(99), "?");
-  EXPECT_EQ(reader->run().value().format_version, 1);
+  EXPECT_EQ(reader->run().value().format_version, 2);
 }
 
 TEST(Tables, keep_every_change_of_a_knob_in_order) {
