@@ -25,7 +25,8 @@ constexpr int rounds = 7;
 constexpr int turns = 4000;
 constexpr int events_a_turn = 6;
 
-// Takes everything and keeps nothing: only the emitter's side is measured.
+// Takes everything and keeps nothing but the losses: only the emitter's side is measured, and only while nothing is
+// lost.
 class DiscardingSink : public EventSink {
  public:
   NameId intern(std::string_view) override { return 1; }
@@ -35,11 +36,21 @@ class DiscardingSink : public EventSink {
   Result<TierId> add_capacity(const Capacity&) override { return 1; }
   Status add_knob(const Knob&) override { return {}; }
   Status add_clock_sync(const ClockSync&) override { return {}; }
-  Status add_loss(const Loss&) override { return {}; }
+  Status add_loss(const Loss& loss) override {
+    lost_ += loss.events;
+    return {};
+  }
   Status add_emitted(TrackId, std::uint64_t) override { return {}; }
   Status set_environment(std::string_view, std::string_view) override { return {}; }
-  Status accept(std::span<const Event>) override { return {}; }
+  Status accept(std::span<const Event> events) override {
+    received_ += events.size();
+    return {};
+  }
   Status flush() override { return {}; }
+  bool holds(std::uint64_t events) const { return lost_ == 0 && received_ >= events; }
+
+ private:
+  std::uint64_t lost_ = 0, received_ = 0;
 };
 
 // The kinds that make up an engine's stream, one of each.
@@ -101,7 +112,7 @@ bool receive(int from, void* target, std::size_t size, Collector* collector) {
 
 }  // namespace
 
-Result<double> measure_event_cost() {
+Result<double> measure_event_cost(std::uint64_t ring_bytes) {
   int ends[2];
   if (pipe(ends) != 0) return fail(ErrorKind::environment, std::string("no pipe: ") + std::strerror(errno));
   const pid_t child = fork();
@@ -111,17 +122,18 @@ Result<double> measure_event_cost() {
   }
   close(ends[1]);
   double cost = 0;
-  bool measured = false;
+  bool measured = false, complete = false;
   if (child > 0) {
     char ready = 0;
     if (receive(ends[0], &ready, 1, nullptr)) {
       DiscardingSink sink;
       attach::AttachOptions options;
       options.pids = {child};
-      options.ring_bytes = 16u << 20;  // holds all rounds: what is measured is recording, never dropping
+      options.ring_bytes = ring_bytes;
       attach::AttachCollector collector(options);
       measured = collector.start(sink) && receive(ends[0], &cost, sizeof cost, &collector);
       measured = collector.stop() && measured;
+      complete = sink.holds(std::uint64_t{rounds} * turns * events_a_turn);
     }
     kill(child, SIGKILL);  // it has ended by itself unless something went wrong
     while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
@@ -132,6 +144,11 @@ Result<double> measure_event_cost() {
     return fail(
         ErrorKind::environment,
         "the cost of an event could not be measured: no emitter could be started and attached to; see dmprof doctor");
+  if (!complete)
+    return fail(
+        ErrorKind::environment,
+        "the cost of an event could not be measured: the ring did not hold every event, so it would be the cost "
+        "of dropping some");
   return cost;
 }
 
