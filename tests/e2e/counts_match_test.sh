@@ -34,6 +34,7 @@ same transfers "$(counted transfers)" "$(recorded 'count(*) FROM transfer')"
 same transfer_bytes "$(counted transfer_bytes)" "$(recorded 'sum(bytes) FROM transfer')"
 same kernels "$(counted kernels)" "$(recorded 'count(*) FROM kernel')"
 [ "$(counted emitted)" -gt 0 ] || die "the engine emitted nothing"
+[ "$(counted prefetches_displaced)" -gt 0 ] || die "no prefetch made room for itself: the pollution above was not tried"
 balanced run.dmprof
 [ "$(recorded 'coalesce(sum(events), 0) FROM loss')" = 0 ] || die "events were lost on an idle recorder"
 
