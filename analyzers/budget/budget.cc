@@ -25,18 +25,18 @@ MetricValue time_budget(const View& view, const Scope& scope) {
   value.samples = parts.steps;
   double sum = 0;
   // What keeps a step from ending sooner is critical; waiting for work is not.
-  const auto put = [&](const char* name, double part, bool step) {
-    value.parts.push_back({name, share(part, parts.wall), parts.steps, step && part > 0});
+  const auto put = [&](const char* name, double part, const RatioEstimate& steps, bool step) {
+    value.parts.push_back({name, share(part, parts.wall), parts.steps, step && part > 0, steps.interval()});
     sum += value.parts.back().value;
   };
-  put("queue", parts.queue, false);
-  put("draft", parts.draft, true);
-  put("verify", parts.verify, true);
-  put("memory_stall", parts.memory_stall, true);
-  put("prefetch_wait", parts.prefetch_wait, true);
-  put("transfer", parts.transfer, true);
-  put("host", parts.host, true);
-  put("idle", parts.idle, false);
+  put("queue", parts.queue, parts.over_steps.queue, false);
+  put("draft", parts.draft, parts.over_steps.draft, true);
+  put("verify", parts.verify, parts.over_steps.verify, true);
+  put("memory_stall", parts.memory_stall, parts.over_steps.memory_stall, true);
+  put("prefetch_wait", parts.prefetch_wait, parts.over_steps.prefetch_wait, true);
+  put("transfer", parts.transfer, parts.over_steps.transfer, true);
+  put("host", parts.host, parts.over_steps.host, true);
+  put("idle", parts.idle, parts.over_steps.idle, false);
   value.value = sum;
   const auto largest = std::max_element(value.parts.begin(), value.parts.end() - 1,
                                         [](const Part& a, const Part& b) { return a.value < b.value; });
@@ -55,7 +55,9 @@ MetricValue compute_occupancy(const View& view, const Scope& scope) {
   const budget::Parts parts = parts_of(view, scope);
   if (parts.steps == 0 || parts.wall <= 0) return unavailable(reasons::no_steps(view, scope));
   if (parts.compute == 0) return unavailable("steps carry no draft or verify time");
-  return scalar(share(parts.compute, parts.wall), parts.steps);
+  MetricValue value = scalar(share(parts.compute, parts.wall), parts.steps);
+  value.interval = parts.over_steps.compute.interval();
+  return value;
 }
 
 MetricValue memory_stall_share(const View& view, const Scope& scope) {
@@ -64,6 +66,7 @@ MetricValue memory_stall_share(const View& view, const Scope& scope) {
   if (parts.steps == 0) return unavailable(reasons::no_steps(view, scope));
   if (parts.compute == 0) return unavailable("steps carry no draft or verify time");
   MetricValue value = scalar(share(parts.compute_waiting, parts.compute), parts.steps);
+  value.interval = parts.over_steps.compute_waiting.interval();
   value.beside = {{"of wall time, demand misses", "ratio", share(parts.memory_stall, parts.wall)},
                   {"of wall time, prefetches in flight", "ratio", share(parts.prefetch_wait, parts.wall)}};
   return value;
@@ -81,7 +84,7 @@ void register_budget(Catalogue& catalogue) {
            "shares of decode wall time, sum 1: queue, draft, verify, memory_stall (demand misses), prefetch_wait "
            "(prefetch in "
            "flight), transfer (not hidden), host, idle; waits are taken out of draft and verify; parts of a step that "
-           "took time are the critical path",
+           "took time are the critical path; each with its interval over steps",
        .needs = "steps; slices, request events, block accesses and transfers sharpen it",
        .events = events,
        .kind = MetricKind::shares,

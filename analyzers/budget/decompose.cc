@@ -121,12 +121,47 @@ Waits waits_of(const View& view, const Scope& scope, TrackId track, bool only_tr
   return waits;
 }
 
+// What each part took of one track's wall time.
+struct Claims {
+  Intervals queue, draft, verify, memory_stall, prefetch_wait, transfer, host, idle, compute, compute_waiting;
+};
+
+double length(const Intervals& intervals) { return static_cast<double>(total(intervals)); }
+
+// From the start of each step to the start of the next.
+void sample_steps(const Claims& claims, const Intervals& wall, const Intervals& steps, Parts::OverSteps& samples) {
+  if (wall.empty()) return;
+  TimeNs begin = wall.front().begin;
+  const auto add = [&](TimeNs end) {
+    const TimeRange segment{begin, end};
+    begin = end;
+    const auto inside = [&](const Intervals& part) { return static_cast<double>(overlap(part, segment)); };
+    const double all = inside(wall), compute = inside(claims.compute);
+    if (all <= 0) return;
+    samples.queue.add(inside(claims.queue), all);
+    samples.draft.add(inside(claims.draft), all);
+    samples.verify.add(inside(claims.verify), all);
+    samples.memory_stall.add(inside(claims.memory_stall), all);
+    samples.prefetch_wait.add(inside(claims.prefetch_wait), all);
+    samples.transfer.add(inside(claims.transfer), all);
+    samples.host.add(inside(claims.host), all);
+    samples.idle.add(inside(claims.idle), all);
+    samples.compute.add(compute, all);
+    samples.compute_waiting.add(inside(claims.compute_waiting), compute);
+  };
+  for (const TimeRange& step : steps) {
+    if (step.begin > begin) add(step.begin);
+  }
+  if (begin < wall.back().end) add(wall.back().end);
+}
+
 }  // namespace
 
 Parts decompose(const View& view, const Scope& scope) {
   Parts parts;
   std::set<TrackId> tracks;
-  for (const Step& step : view.steps(scope)) tracks.insert(step.track), ++parts.steps;
+  const std::vector<Step> steps = view.steps(scope);
+  for (const Step& step : steps) tracks.insert(step.track), ++parts.steps;
   const Intervals wall = view.time(scope);
   const Recording& recording = view.recording();
   parts.knows_requests = !recording.requests.empty();
@@ -140,31 +175,43 @@ Parts decompose(const View& view, const Scope& scope) {
     Intervals left = wall;
     // Gives the part what of `claim` nobody before it took.
     const auto take = [&left](const Intervals& claim) {
-      const TimeNs taken = total(intersect(left, claim));
+      Intervals taken = intersect(left, claim);
       left = subtract(left, claim);
-      return static_cast<double>(taken);
+      return taken;
     };
-    const Intervals compute = intersect(unite([&] {
-                                          Intervals both = stages.draft;
-                                          both.insert(both.end(), stages.verify.begin(), stages.verify.end());
-                                          return both;
-                                        }()),
-                                        wall);
-    const auto computed = static_cast<double>(total(compute));
-    parts.compute += computed;
-    parts.wall += static_cast<double>(total(wall));
-    parts.memory_stall += take(intersect(waits.miss, stages.steps));
-    parts.prefetch_wait += take(intersect(waits.late, stages.steps));
-    parts.compute_waiting += computed - static_cast<double>(total(intersect(compute, left)));
-    parts.draft += take(stages.draft);
-    parts.verify += take(stages.verify);
-    parts.host += take(stages.host);
-    const double exposed = take(transfers);
-    parts.transfer += exposed;
-    parts.hidden_transfer += static_cast<double>(total(intersect(transfers, wall))) - exposed;
-    parts.host += take(stages.steps) + take(requests.serving);
-    parts.queue += take(requests.waiting);
-    parts.idle += static_cast<double>(total(left));
+    Claims claims;
+    claims.compute = stages.draft;
+    claims.compute.insert(claims.compute.end(), stages.verify.begin(), stages.verify.end());
+    claims.compute = intersect(unite(std::move(claims.compute)), wall);
+    claims.memory_stall = take(intersect(waits.miss, stages.steps));
+    claims.prefetch_wait = take(intersect(waits.late, stages.steps));
+    claims.compute_waiting = subtract(claims.compute, left);
+    const Intervals unwaited = left;
+    claims.draft = take(stages.draft);
+    claims.verify = take(stages.verify);
+    claims.host = take(stages.host);
+    claims.transfer = take(transfers);
+    Intervals rest = take(stages.steps);
+    claims.host.insert(claims.host.end(), rest.begin(), rest.end());
+    rest = take(requests.serving);
+    claims.host.insert(claims.host.end(), rest.begin(), rest.end());
+    claims.host = unite(std::move(claims.host));
+    claims.queue = take(requests.waiting);
+    claims.idle = left;
+    parts.wall += length(wall);
+    parts.queue += length(claims.queue);
+    parts.draft += length(claims.draft);
+    parts.verify += length(claims.verify);
+    parts.memory_stall += length(claims.memory_stall);
+    parts.prefetch_wait += length(claims.prefetch_wait);
+    parts.transfer += length(claims.transfer);
+    parts.host += length(claims.host);
+    parts.idle += length(claims.idle);
+    parts.compute += length(claims.compute);
+    parts.compute_waiting += length(claims.compute_waiting);
+    // A transfer that somebody stands still for hides behind nothing.
+    parts.hidden_transfer += length(intersect(transfers, unwaited)) - length(claims.transfer);
+    sample_steps(claims, wall, stages.steps, parts.over_steps);
   }
   return parts;
 }

@@ -6,9 +6,11 @@
 //   draft          candidate generation, waits taken out
 //   verify         the target's pass, waits taken out
 //   host           acceptance, sampling, path prediction, prefetch scheduling and what else the engine names as its own
-//   work transfer       a transfer runs and nothing above does: the copy is not hidden host           what is left of a
-//   step, and pauses between steps while a request is being served queue          no step runs, no request is being
-//   served, and at least one waits idle           nobody is there
+//                  work
+//   transfer       a transfer runs and nothing above does: the copy is not hidden
+//   host           what is left of a step, and pauses between steps while a request is being served
+//   queue          no step runs, no request is being served, and at least one waits
+//   idle           nobody is there
 //
 // Draft and verify lie where the engine's slices say (candidate_generation, verification and their short names);
 // without slices they are taken to follow one another from the start of the step, as long as Step says. Several
@@ -17,6 +19,7 @@
 
 #include <cstdint>
 
+#include "analyzers/registry/statistics.h"
 #include "analyzers/registry/view.h"
 
 namespace dmprof::budget {
@@ -26,9 +29,15 @@ struct Parts {  // ns
   double wall = 0;             // their sum
   double compute = 0;          // draft and verify with the waits inside them: occupancy
   double compute_waiting = 0;  // of `compute`, the waits
-  double hidden_transfer = 0;  // transfers that ran while something else did: not part of the sum
+  double hidden_transfer = 0;  // transfers that ran while something else did and nobody waited: not part of the sum
   std::uint64_t steps = 0;
   bool knows_requests = false;  // without request events a pause counts as idle
+
+  // The same shares step by step (a step and the pause after it), for intervals: part / wall, compute / wall,
+  // compute_waiting / compute.
+  struct OverSteps {
+    RatioEstimate queue, draft, verify, memory_stall, prefetch_wait, transfer, host, idle, compute, compute_waiting;
+  } over_steps;
 };
 
 Parts decompose(const View& view, const Scope& scope);

@@ -54,18 +54,17 @@ bool has_prefix_cache(const Recording& recording) {
 MetricValue prefix_hit_rate(const View& view, const Scope& scope) {
   std::map<std::uint64_t, std::uint64_t> prompt;  // waiting for their first schedule
   RatioEstimate estimate;
-  for (const RequestEvent& event : view.recording().requests) {
-    if (scope.request && event.request != *scope.request) continue;
-    if (scope.range && !scope.range->overlaps(event.time, event.time)) continue;
+  view.each_request_event(scope, [&](const RequestEvent& event) {
     if (event.point == RequestPoint::arrive) prompt[event.request] = event.tokens;
-    if (event.point != RequestPoint::schedule) continue;
+    if (event.point != RequestPoint::schedule) return;
     const auto found = prompt.find(event.request);
-    if (found == prompt.end()) continue;  // scheduled again after preemption: recomputation is no hit
-    if (found->second > 0)
+    if (found == prompt.end()) return;  // scheduled again after preemption: recomputation is no hit
+    const bool inside = !scope.range || scope.range->overlaps(event.time, event.time);
+    if (inside && found->second > 0)
       estimate.add(static_cast<double>(event.cached_tokens), static_cast<double>(found->second), found->second);
     prompt.erase(found);
-  }
-  if (view.recording().requests.empty()) return unavailable(reasons::no_requests());
+  });
+  if (view.recording().requests.empty()) return unavailable(reasons::no_requests(view));
   if (estimate.denominator() <= 0)
     return unavailable("no request with its arrival and its first schedule is in the recording");
   if (estimate.numerator() == 0 && !has_prefix_cache(view.recording())) {
@@ -112,6 +111,7 @@ void register_hits(Catalogue& catalogue) {
                  .events = Events::requests | Events::steps,
                  .direction = Direction::higher_is_better,
                  .by = {By::request, By::window},
+                 .windows_of_run = true,
                  .compute = prefix_hit_rate});
 }
 

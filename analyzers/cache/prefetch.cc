@@ -44,7 +44,7 @@ bool never_prefetched(const View& view, const Uses& uses) {
   return !uses.tier || (view.recording().prefetches.empty() && uses.useful() == 0);
 }
 
-// The window of prefetch events is a stretch of time, as they carry no phase.
+// Uses and evictions are chosen the same way, by the step they happened in.
 MetricValue accuracy(const View& view, const Scope& scope) {
   const Uses uses = count_uses(view, scope);
   if (never_prefetched(view, uses)) return unavailable(no_prefetch(view));
@@ -54,7 +54,7 @@ MetricValue accuracy(const View& view, const Scope& scope) {
     if (const Use use = use_of(access); use == Use::timely || use == Use::late) estimate.add(1, 1);
   });
   for (const Prefetch& prefetch : view.recording().prefetches) {
-    if (prefetch.tier != uses.tier->id || !view.in_scope(prefetch.time, scope)) continue;
+    if (!view.belongs(prefetch, uses.tier->scope)) continue;
     if (prefetch.point == PrefetchPoint::evicted_unused) estimate.add(0, 1);
     if (prefetch.point == PrefetchPoint::cancelled) ++cancelled;
   }
@@ -95,7 +95,8 @@ MetricValue lateness(const View& view, const Scope& scope) {
   return value;
 }
 
-// Replays, in time order, which blocks were last thrown out by a prefetch and not brought back since.
+// Replays, in time order, which blocks were last thrown out by a prefetch and not brought back since. Whatever happened
+// decides that, in the scope or not (a warm-up's eviction makes a later miss); only misses of the scope are counted.
 MetricValue pollution(const View& view, const Scope& scope) {
   const std::optional<cache::TierScope> tier = cache::tier_scope(view, scope);
   if (view.recording().prefetches.empty() || !tier) return unavailable(no_prefetch(view));
@@ -103,18 +104,22 @@ MetricValue pollution(const View& view, const Scope& scope) {
   RatioEstimate estimate;
   auto prefetch = view.recording().prefetches.begin();
   const auto end = view.recording().prefetches.end();
-  view.each_access(tier->scope, [&](const BlockAccess& access) {
+  for (const BlockAccess& access : view.recording().accesses) {
+    if (access.tier != tier->id) continue;
     for (; prefetch != end && prefetch->time <= access.time; ++prefetch) {
-      if (prefetch->tier != tier->id || prefetch->point != PrefetchPoint::completed) continue;
-      thrown_out.erase(prefetch->block);
+      if (prefetch->tier != tier->id) continue;
+      const bool comes_back = prefetch->point == PrefetchPoint::issued || prefetch->point == PrefetchPoint::completed;
+      if (comes_back) thrown_out.erase(prefetch->block);
       if (prefetch->victim != 0) thrown_out.insert(prefetch->victim - 1);
     }
     const bool was_thrown_out = thrown_out.erase(access.block) > 0;
-    if (access.outcome == AccessOutcome::miss) estimate.add(was_thrown_out ? 1 : 0, 1);
-  });
+    if (access.outcome == AccessOutcome::miss && view.belongs(access, tier->scope))
+      estimate.add(was_thrown_out ? 1 : 0, 1);
+  }
   if (estimate.denominator() <= 0) return unavailable("there was no demand miss here");
   MetricValue value = ratio_value(estimate);
   value.subject = tier->tier;
+  value.beside = {{"misses on a block that a prefetch threw out", "misses", estimate.numerator()}};
   return value;
 }
 

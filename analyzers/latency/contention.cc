@@ -12,16 +12,17 @@
 namespace dmprof {
 namespace {
 
-constexpr std::uint32_t most_engines = 4096;  // of a card; more is a damaged figure
-constexpr std::size_t fewest_gaps = 20;       // below it a P99 is the maximum of a handful
+constexpr std::size_t fewest_gaps = 20;  // below it a P99 is the maximum of a handful
 
 const latency::Lives& lives(const View& view) {
   return view.shared<latency::Lives>([&] { return latency::lives_of(view.recording()); });
 }
 
-// Number of requests between arrival and end, as a step function: change points in time order.
+// Number of requests between arrival and end or failure, as a step function: change points in time order. A request
+// whose arrival was not recorded was there before the recording began, one without an end outlives it.
 struct Occupancy {
   std::vector<std::pair<TimeNs, int>> changes;  // time, requests from then on
+  std::uint64_t requests = 0, there_before = 0;
 
   int at(TimeNs time) const {
     const auto after = std::upper_bound(changes.begin(), changes.end(), time,
@@ -32,13 +33,14 @@ struct Occupancy {
 
 Occupancy occupancy(const View& view) {
   Occupancy result;
-  TimeNs last = 0;
-  for (const RequestEvent& event : view.recording().requests) last = std::max(last, event.time);
-  for (const Step& step : view.recording().steps) last = std::max(last, end_of(step));
+  if (view.recording().requests.empty()) return result;  // then nothing says when anybody came or went
+  const TimeRange run = view.run();
   for (const auto& [request, life] : lives(view)) {
-    if (!life.arrive) continue;
-    result.changes.emplace_back(*life.arrive, 1);
-    result.changes.emplace_back(life.end.value_or(last), -1);
+    ++result.requests;
+    if (!life.arrive) ++result.there_before;
+    const TimeNs begin = life.arrive.value_or(run.begin);
+    result.changes.emplace_back(begin, 1);
+    result.changes.emplace_back(std::max(begin, life.gone.value_or(run.end)), -1);
   }
   std::sort(result.changes.begin(), result.changes.end());
   int inside = 0;
@@ -48,7 +50,7 @@ Occupancy occupancy(const View& view) {
 
 MetricValue concurrency(const View& view, const Scope& scope) {
   const Occupancy requests = occupancy(view);
-  if (requests.changes.empty()) return unavailable(reasons::no_requests());
+  if (requests.changes.empty()) return unavailable(reasons::no_requests(view));
   double weighted = 0, time = 0, most = 0;
   for (std::size_t i = 0; i + 1 < requests.changes.size(); ++i) {
     const TimeNs from =
@@ -61,7 +63,10 @@ MetricValue concurrency(const View& view, const Scope& scope) {
     most = std::max(most, static_cast<double>(requests.changes[i].second));
   }
   if (time <= 0) return unavailable("no request was there here");
-  MetricValue value = scalar(weighted / time, lives(view).size());
+  MetricValue value = scalar(weighted / time, requests.requests);
+  if (requests.there_before > 0)
+    value.reason = fmt::format("{} of {} requests had arrived before the recording began", requests.there_before,
+                               requests.requests);
   value.window = "first arrival to last end";
   value.beside = {{"most at once", "requests", most}};
   return value;
@@ -79,10 +84,10 @@ MetricValue batch_size(const View& view, const Scope& scope) {
 
 MetricValue inflation(const View& view, const Scope&) {
   const Occupancy requests = occupancy(view);
-  if (requests.changes.empty()) return unavailable(reasons::no_requests());
+  if (requests.changes.empty()) return unavailable(reasons::no_requests(view));
   std::vector<double> alone, together;
   for (const latency::Gap& gap : latency::token_gaps(lives(view))) {
-    if (gap.end == gap.begin) continue;
+    if (gap.end == gap.begin || gap.baseline) continue;
     const int before = requests.at(gap.begin), after = requests.at(gap.end - 1);
     if (before == 1 && after == 1) alone.push_back(static_cast<double>(gap.end - gap.begin));
     if (before > 1 && after > 1) together.push_back(static_cast<double>(gap.end - gap.begin));
@@ -96,15 +101,6 @@ MetricValue inflation(const View& view, const Scope&) {
   value.window = "decode, whole run";
   value.beside = {{"P99 alone", "ns", p99_alone}, {"P99 together", "ns", p99_together}};
   return value;
-}
-
-// The card's speculation engines, when the recording registers them.
-std::uint32_t engines(const Recording& recording) {
-  std::uint32_t units = 0;
-  for (const auto& [id, capacity] : recording.capacities) {
-    if (capacity.kind == "speculation_engine") units += std::clamp(capacity.units, 1u, most_engines);
-  }
-  return std::min(units, most_engines);
 }
 
 constexpr const char* no_engines =
@@ -121,40 +117,62 @@ double erlang_queue(std::uint32_t servers, double load) {
 struct EngineLoad {
   double busy = 0, waiting = 0, time = 0;  // engine-ns, request-ns, ns
   std::uint64_t steps = 0;
+  RatioEstimate busy_by_step, waiting_by_step;  // over the steps' own time
 };
+
+// The interval of a rate over step time, scaled to wall time: pauses between steps only lengthen the denominator.
+std::optional<ConfidenceInterval> scaled(const RatioEstimate& by_step, double value) {
+  const auto interval = by_step.interval();
+  if (!interval || by_step.ratio() <= 0) return std::nullopt;
+  return ConfidenceInterval{interval->low * value / by_step.ratio(), interval->high * value / by_step.ratio()};
+}
 
 EngineLoad engine_load(const View& view, const Scope& scope, std::uint32_t units) {
   EngineLoad load;
   for (const Step& step : view.steps(scope)) {
     const double drafting = static_cast<double>(step.draft_time);
-    load.busy += drafting * std::min(step.batch, units);
-    load.waiting += step.batch > units ? drafting * (step.batch - units) : 0;
+    const double busy = drafting * std::min(step.batch, units);
+    const double waiting = step.batch > units ? drafting * (step.batch - units) : 0;
+    load.busy += busy, load.waiting += waiting;
+    load.busy_by_step.add(busy, static_cast<double>(step.duration));
+    load.waiting_by_step.add(waiting, static_cast<double>(step.duration));
     ++load.steps;
   }
-  load.time = static_cast<double>(total(view.time(scope)));
+  load.time = static_cast<double>(view.wall(scope));
   return load;
 }
 
+// What a queue in equilibrium with arrivals at random would show at this load. The load is what the engines carry: mean
+// busy engines, whoever waits beside them.
+void add_erlang(const EngineLoad& load, std::uint32_t units, MetricValue& value) {
+  const double carried = load.busy / load.time;
+  if (carried < units) {
+    value.beside.push_back({"Erlang C queue for this load", "requests", erlang_queue(units, carried)});
+  } else {
+    value.reason = "the engines are never idle: no steady state, so no Erlang C figure";
+  }
+}
+
 MetricValue engine_occupancy(const View& view, const Scope& scope) {
-  const std::uint32_t units = engines(view.recording());
+  const std::uint32_t units = latency::speculation_engines(view.recording());
   if (units == 0) return unavailable(no_engines);
   const EngineLoad load = engine_load(view, scope, units);
   if (load.time <= 0) return unavailable(reasons::no_steps(view, scope));
-  return scalar(load.busy / (load.time * units), load.steps);
+  MetricValue value = scalar(load.busy / (load.time * units), load.steps);
+  value.interval = scaled(load.busy_by_step, *value.value);
+  if (value.interval) value.interval->high = std::min(value.interval->high, 1.0);  // scaling is not exact
+  add_erlang(load, units, value);
+  return value;
 }
 
 MetricValue engine_queue(const View& view, const Scope& scope) {
-  const std::uint32_t units = engines(view.recording());
+  const std::uint32_t units = latency::speculation_engines(view.recording());
   if (units == 0) return unavailable(no_engines);
   const EngineLoad load = engine_load(view, scope, units);
   if (load.time <= 0) return unavailable(reasons::no_steps(view, scope));
   MetricValue value = scalar(load.waiting / load.time, load.steps);
-  const double offered = (load.busy + load.waiting) / load.time;
-  if (offered < units) {
-    value.beside = {{"Erlang C for this load", "requests", erlang_queue(units, offered)}};
-  } else {
-    value.reason = "the offered load is at or above the engines: no steady state, so no Erlang C figure";
-  }
+  value.interval = scaled(load.waiting_by_step, *value.value);
+  add_erlang(load, units, value);
   return value;
 }
 
@@ -162,13 +180,17 @@ MetricValue engine_queue(const View& view, const Scope& scope) {
 
 void register_contention(Catalogue& catalogue) {
   const Events events = Events::requests | Events::steps | Events::speculation;
-  catalogue.add({.name = "concurrency",
-                 .unit = "requests",
-                 .definition = "requests between arrival and end, averaged over time",
-                 .needs = "request events",
-                 .events = events,
-                 .by = {By::window},
-                 .compute = concurrency});
+  catalogue.add(
+      {.name = "concurrency",
+       .unit = "requests",
+       .definition =
+           "requests between arrival and end or failure, averaged over time; one whose arrival was not recorded counts "
+           "from the beginning",
+       .needs = "request events",
+       .events = events,
+       .by = {By::window},
+       .windows_of_run = true,
+       .compute = concurrency});
   catalogue.add({.name = "batch_size",
                  .unit = "requests",
                  .definition = "sequences in a step, averaged over step time",

@@ -28,43 +28,71 @@ Lives lives_of(const Recording& recording) {
         life.preempted.push_back(event.time);
         break;
       case RequestPoint::end:
-        life.end = event.time;
+        life.end = life.gone = event.time;
         break;
-      case RequestPoint::fail:
-        break;  // a request that failed has no latency
+      case RequestPoint::fail:  // a request that failed has no latency, but it is no longer there
+        life.gone = event.time;
+        break;
     }
   }
   for (const SpeculationStep& row : recording.speculation) {
-    if (row.request != 0 && row.emitted > 0) lives[row.request].emissions.push_back({row.time, row.emitted});
+    if (row.request != 0 && row.emitted > 0)
+      lives[row.request].emissions.push_back({row.time, row.emitted, row.cut == StepCut::baseline});
   }
   for (auto& [request, life] : lives) {
     if (!life.first_token) continue;
     // Engines differ in whether the pass that ends the prompt is a speculation step too: if not, its token is added
     // here.
     if (life.emissions.empty() || life.emissions.front().time > *life.first_token) {
-      life.emissions.insert(life.emissions.begin(), {*life.first_token, 1});
+      life.emissions.insert(life.emissions.begin(), {*life.first_token, 1, false});
     }
   }
   return lives;
 }
 
+std::uint32_t speculation_engines(const Recording& recording) {
+  constexpr std::uint32_t most_engines = 4096;  // of a card; more is a damaged figure
+  std::uint32_t units = 0;
+  for (const auto& [id, capacity] : recording.capacities) {
+    if (capacity.kind == "speculation_engine") units += std::clamp(capacity.units, 1u, most_engines);
+  }
+  return std::min(units, most_engines);
+}
+
+void append_gaps(std::uint64_t request, const Life& life, std::vector<Gap>& gaps) {
+  for (std::size_t i = 0; i < life.emissions.size(); ++i) {
+    const Emission& emission = life.emissions[i];
+    if (i > 0) gaps.push_back({life.emissions[i - 1].time, emission.time, request, emission.baseline});
+    for (std::uint32_t token = 1; token < emission.tokens; ++token)
+      gaps.push_back({emission.time, emission.time, request, emission.baseline});
+  }
+}
+
 std::vector<Gap> token_gaps(const Lives& lives) {
   std::vector<Gap> gaps;
-  for (const auto& [request, life] : lives) {
-    for (std::size_t i = 0; i < life.emissions.size(); ++i) {
-      const TimeNs time = life.emissions[i].time;
-      if (i > 0) gaps.push_back({life.emissions[i - 1].time, time, request});
-      for (std::uint32_t token = 1; token < life.emissions[i].tokens; ++token) gaps.push_back({time, time, request});
-    }
-  }
+  for (const auto& [request, life] : lives) append_gaps(request, life, gaps);
   return gaps;
 }
 
 std::optional<double> time_per_output_token(const Life& life) {
-  const std::uint64_t tokens = life.output_tokens();
-  if (tokens < 2) return std::nullopt;
-  return static_cast<double>(life.emissions.back().time - life.emissions.front().time) /
-         static_cast<double>(tokens - 1);
+  if (life.emissions.empty()) return std::nullopt;
+  std::uint64_t tokens = std::max(life.emissions.front().tokens, 1u) - 1;
+  TimeNs time = 0;
+  for (std::size_t i = 1; i < life.emissions.size(); ++i) {
+    if (life.emissions[i].baseline) continue;
+    time += life.emissions[i].time - life.emissions[i - 1].time;
+    tokens += life.emissions[i].tokens;
+  }
+  if (tokens == 0) return std::nullopt;
+  return static_cast<double>(time) / static_cast<double>(tokens);
+}
+
+TimeNs baseline_time(const Life& life) {
+  TimeNs time = 0;
+  for (std::size_t i = 1; i < life.emissions.size(); ++i) {
+    if (life.emissions[i].baseline) time += life.emissions[i].time - life.emissions[i - 1].time;
+  }
+  return time;
 }
 
 }  // namespace dmprof::latency

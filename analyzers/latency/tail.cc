@@ -1,4 +1,4 @@
-// Whose prefill or preemption stands in the way of the slowest tokens.
+// Whose prefill, preemption or transfer stands in the way of the slowest tokens.
 #include <algorithm>
 #include <map>
 
@@ -15,72 +15,115 @@ namespace {
 constexpr std::size_t fewest_gaps = 100;  // below it nothing lies beyond a P99
 constexpr std::size_t most_culprits = 16;
 
-MetricValue tail_culprit(const View& view, const Scope&) {
-  const Recording& recording = view.recording();
-  const latency::Lives& lives = view.shared<latency::Lives>([&] { return latency::lives_of(recording); });
-  std::vector<latency::Gap> gaps = latency::token_gaps(lives);
-  std::erase_if(gaps, [](const latency::Gap& gap) { return gap.end <= gap.begin; });
-  if (gaps.size() < fewest_gaps)
-    return unavailable(fmt::format("{} token gaps; outliers beyond the P99 need {}", gaps.size(), fewest_gaps));
-  std::vector<double> lengths;
-  for (const latency::Gap& gap : gaps) lengths.push_back(static_cast<double>(gap.end - gap.begin));
-  const Spread spread = spread_of(lengths);
-  // An outlier is beyond the P99 and far from the middle; a tight distribution has none.
-  const double limit = std::max(spread.p99, 1.5 * spread.p50);
-  std::erase_if(gaps, [limit](const latency::Gap& gap) { return static_cast<double>(gap.end - gap.begin) < limit; });
-  if (gaps.empty())
-    return unavailable(
-        fmt::format("there are no outliers: no gap is longer than {:.1f} ms, 1.5 times the median", limit / 1e6));
+double length_of(const TimeRange& range) { return static_cast<double>(range.end - range.begin); }
 
+// When somebody stood still for a transfer: where block accesses say how long they waited, then; otherwise whenever one
+// ran.
+Intervals waits_for_transfers(const Recording& recording) {
+  Intervals waits;
+  for (const BlockAccess& access : recording.accesses) {
+    if (access.wait > 0) waits.push_back({access.time, add_duration(access.time, access.wait)});
+  }
+  if (recording.accesses.empty()) {
+    for (const Transfer& transfer : recording.transfers) waits.push_back({transfer.start, end_of(transfer)});
+  }
+  return unite(std::move(waits));
+}
+
+Intervals prefills(const Recording& recording) {
   Intervals prefill;
   for (const Step& step : recording.steps) {
     if (step.phase == Phase::prefill) prefill.push_back({step.start, end_of(step)});
   }
-  prefill = unite(std::move(prefill));
+  return unite(std::move(prefill));
+}
+
+// What a request did at a time that may have held up others: a stretch of prefill, a moment of preemption.
+struct Disturbance {
+  TimeRange when;
+  std::uint64_t request = 0;
+  bool preempted = false;
+};
+
+std::vector<Disturbance> disturbances(const latency::Lives& lives) {
+  std::vector<Disturbance> all;
+  for (const auto& [request, life] : lives) {
+    if (life.schedule && life.first_token && *life.schedule < *life.first_token)
+      all.push_back({{*life.schedule, *life.first_token}, request, false});
+    for (const TimeNs time : life.preempted) all.push_back({{time, time}, request, true});
+  }
+  return all;
+}
+
+MetricValue tail_culprit(const View& view, const Scope&) {
+  const Recording& recording = view.recording();
+  const latency::Lives& lives = view.shared<latency::Lives>([&] { return latency::lives_of(recording); });
+  std::vector<latency::Gap> gaps = latency::token_gaps(lives);
+  std::erase_if(gaps, [](const latency::Gap& gap) { return gap.end <= gap.begin || gap.baseline; });
+  if (gaps.size() < fewest_gaps)
+    return unavailable(fmt::format("{} token gaps; outliers beyond the P99 need {}", gaps.size(), fewest_gaps));
+  const Intervals transfers = waits_for_transfers(recording);
+  std::vector<double> lengths, waits;
+  for (const latency::Gap& gap : gaps) {
+    lengths.push_back(length_of({gap.begin, gap.end}));
+    waits.push_back(static_cast<double>(overlap(transfers, {gap.begin, gap.end})));
+  }
+  const Spread spread = spread_of(lengths);
+  const double usual_wait = spread_of(waits).p50;
+  // An outlier is beyond the P99 and far from the middle; a tight distribution has none.
+  const double limit = std::max(spread.p99, 1.5 * spread.p50);
+  std::erase_if(gaps, [limit](const latency::Gap& gap) { return length_of({gap.begin, gap.end}) < limit; });
+  if (gaps.empty())
+    return unavailable(
+        fmt::format("there are no outliers: no gap is longer than {:.1f} ms, 1.5 times the median", limit / 1e6));
+
+  const Intervals prefill = prefills(recording);
+  const std::vector<Disturbance> others = disturbances(lives);
   std::map<std::string, std::uint64_t> culprits;
   std::uint64_t explained = 0;
   for (const latency::Gap& gap : gaps) {
     bool found = false;
-    for (const auto& [request, life] : lives) {
-      if (request == gap.request) continue;
-      if (life.schedule && life.first_token) {
-        const TimeRange common{std::max(gap.begin, *life.schedule), std::min(gap.end, *life.first_token)};
-        if (common.begin < common.end && overlap(prefill, common) > 0)
-          ++culprits[fmt::format("request {} (prefill)", request)], found = true;
-      }
-      if (std::any_of(life.preempted.begin(), life.preempted.end(),
-                      [&](TimeNs time) { return time >= gap.begin && time <= gap.end; })) {
-        ++culprits[fmt::format("request {} (preempted)", request)], found = true;
-      }
+    for (const Disturbance& other : others) {
+      const TimeRange common{std::max(gap.begin, other.when.begin), std::min(gap.end, other.when.end)};
+      if (other.request == gap.request || common.begin > common.end) continue;
+      if (!other.preempted && overlap(prefill, common) <= 0) continue;
+      ++culprits[fmt::format("request {} ({})", other.request, other.preempted ? "preempted" : "prefill")];
+      found = true;
     }
+    // A transfer is charged to the request that waited for it: events do not say for whom else it was.
+    const double excess = length_of({gap.begin, gap.end}) - spread.p50;
+    const double waited = static_cast<double>(overlap(transfers, {gap.begin, gap.end})) - usual_wait;
+    if (waited > excess / 2) ++culprits[fmt::format("request {} (transfer)", gap.request)], found = true;
     if (found) ++explained;
   }
   MetricValue value;
   value.status = ValueStatus::ok;
   value.samples = gaps.size();
-  value.window = "decode, whole run";
+  value.window = view.baseline_rows() == 0 ? "decode, whole run" : "decode, whole run, baseline steps left out";
   for (const auto& [name, count] : culprits) value.parts.push_back({name, static_cast<double>(count), count, false});
   std::stable_sort(value.parts.begin(), value.parts.end(),
                    [](const Part& a, const Part& b) { return a.value > b.value; });
   if (value.parts.size() > most_culprits) value.parts.resize(most_culprits);
-  value.reason =
-      fmt::format("{} of {} outliers overlap another request's prefill or preemption", explained, gaps.size());
+  value.reason = fmt::format(
+      "{} of {} outliers overlap another request's prefill or preemption, or are mostly waiting for a transfer",
+      explained, gaps.size());
   return value;
 }
 
 }  // namespace
 
 void register_tail(Catalogue& catalogue) {
-  catalogue.add({.name = "tail_culprit",
-                 .unit = "outliers",
-                 .definition = "requests whose prefill or preemption overlaps token gaps beyond the P99 and 1.5 times "
-                               "the median, with the number of "
-                               "such gaps",
-                 .needs = "request events, steps and 100 token gaps",
-                 .events = Events::requests | Events::steps | Events::speculation,
-                 .kind = MetricKind::array,
-                 .direction = Direction::lower_is_better,
-                 .compute = tail_culprit});
+  catalogue.add(
+      {.name = "tail_culprit",
+       .unit = "outliers",
+       .definition = "requests whose prefill or preemption overlaps token gaps beyond the P99 and 1.5 times "
+                     "the median, and those whose gap is longer mostly by waiting for a transfer, with the "
+                     "number of such gaps",
+       .needs = "100 token gaps; request events, block accesses or transfers name the culprits",
+       .events = Events::requests | Events::steps | Events::speculation | Events::accesses | Events::transfers,
+       .kind = MetricKind::array,
+       .direction = Direction::lower_is_better,
+       .compute = tail_culprit});
 }
 
 }  // namespace dmprof

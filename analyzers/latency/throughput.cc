@@ -9,7 +9,6 @@ namespace dmprof {
 namespace {
 
 MetricValue throughput(const View& view, const Scope& scope) {
-  const Intervals time = view.time(scope);
   double tokens = 0;
   std::uint64_t rows = 0;
   RatioEstimate per_step;
@@ -22,7 +21,7 @@ MetricValue throughput(const View& view, const Scope& scope) {
     ++rows;
   }
   if (view.recording().speculation.empty()) return unavailable(reasons::no_speculation(view));
-  const TimeNs wall = total(time);
+  const TimeNs wall = view.wall(scope);
   if (wall <= 0 || rows == 0) return unavailable(reasons::no_steps(view, scope));
   MetricValue value = scalar(tokens / (static_cast<double>(wall) / 1e9), static_cast<std::uint64_t>(tokens));
   // Interval from the steps' own rates, scaled to the wall time between and in them.
@@ -60,6 +59,7 @@ MetricValue goodput(const View& view, const Scope& scope) {
     const std::optional<double> per_token = latency::time_per_output_token(life);
     double worst_gap = 0;
     for (std::size_t i = 1; i < life.emissions.size(); ++i) {
+      if (life.emissions[i].baseline) continue;
       worst_gap = std::max(worst_gap, static_cast<double>(life.emissions[i].time - life.emissions[i - 1].time));
     }
     if (!within(slo.ttft, static_cast<double>(*life.first_token - *life.arrive)) ||
@@ -95,7 +95,7 @@ void register_throughput(Catalogue& catalogue) {
   catalogue.add({.name = "goodput",
                  .unit = "tokens/s",
                  .definition = "output tokens of finished requests that met every objective of --slo (ttft; itl: the "
-                               "longest gap; tpot; e2e) / time from "
+                               "longest gap, baseline steps left out; tpot; e2e) / time from "
                                "the first arrival to the last end",
                  .needs = "request events, speculation steps and --slo",
                  .events = events,

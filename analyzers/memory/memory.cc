@@ -12,7 +12,7 @@ namespace {
 
 MetricValue preemption_rate(const View& view, const Scope& scope) {
   const Recording& recording = view.recording();
-  if (recording.requests.empty()) return unavailable(reasons::no_requests());
+  if (recording.requests.empty()) return unavailable(reasons::no_requests(view));
   const TimeNs wall = total(view.time(scope));
   if (wall <= 0) return unavailable(reasons::no_steps(view, scope));
   double preemptions = 0;
@@ -32,7 +32,7 @@ MetricValue preemption_rate(const View& view, const Scope& scope) {
 // What was computed before a preemption is computed again.
 MetricValue recompute_share(const View& view, const Scope&) {
   const Recording& recording = view.recording();
-  if (recording.requests.empty()) return unavailable(reasons::no_requests());
+  if (recording.requests.empty()) return unavailable(reasons::no_requests(view));
   double again = 0, all = 0;
   for (const RequestEvent& event : recording.requests) {
     if (event.point == RequestPoint::preempt) again += static_cast<double>(event.tokens);

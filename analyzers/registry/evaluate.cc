@@ -19,7 +19,7 @@ struct Group {
   Scope scope;
 };
 
-std::vector<Group> groups(By by, const View& view, const Scope& scope) {
+std::vector<Group> groups(By by, const View& view, const Scope& scope, bool windows_of_run) {
   std::vector<Group> all;
   const auto add = [&](std::string key) -> Scope& {
     all.push_back({std::move(key), scope});
@@ -45,12 +45,13 @@ std::vector<Group> groups(By by, const View& view, const Scope& scope) {
       add("decode").phase = Phase::decode;
       break;
     case By::window: {
-      const Intervals time = view.time(scope);
+      const Intervals time = windows_of_run ? clip({view.run()}, scope.range.value_or(TimeRange{})) : view.time(scope);
       if (time.empty()) break;
       const TimeNs begin = time.front().begin, length = time.back().end - begin;
       for (int i = 0; i < windows; ++i) {
         const auto edge = [&](int n) { return begin + length / windows * n + length % windows * n / windows; };
-        const TimeRange range{edge(i), edge(i + 1)};
+        // What happens at the very end, as the last tokens do, belongs to the last window.
+        const TimeRange range{edge(i), edge(i + 1) + (i + 1 == windows ? 1 : 0)};
         add(fmt::format("{:.3f}-{:.3f} s", static_cast<double>(range.begin - begin) / 1e9,
                         static_cast<double>(range.end - begin) / 1e9))
             .range = range;
@@ -92,6 +93,17 @@ std::vector<ByRow> rows_of_parts(const MetricValue& whole) {
   return rows;
 }
 
+// Layers are a breakdown that the command line knows and no event of a recording carries: blocks, kernels and transfers
+// name a block or a step. Better said than answered with the whole.
+MetricValue no_layers(MetricValue whole) {
+  MetricValue value = unavailable(
+      "no event of the recording names a layer, so nothing can be broken down by layer; blocks have ids of their own "
+      "(dmprof query on the table block_access), and --by tier or --by window may tell what is looked for");
+  value.name = whole.name, value.unit = whole.unit, value.definition = whole.definition, value.kind = whole.kind;
+  value.direction = whole.direction, value.window = whole.window;
+  return value;
+}
+
 bool forbidden(double number, std::string_view unit) {
   if (!std::isfinite(number)) return true;
   if (unit == "ratio") return number < -rounding || number > 1 + rounding;
@@ -107,7 +119,10 @@ void guard(MetricValue& value) {
     if (!bad && forbidden(number, unit)) bad = number;
   };
   if (value.value) look(*value.value, value.unit);
-  for (const Part& part : value.parts) look(part.value, value.unit);
+  for (const Part& part : value.parts) {
+    look(part.value, value.unit);
+    if (part.interval) look(part.interval->low, value.unit), look(part.interval->high, value.unit);
+  }
   if (value.interval) look(value.interval->low, value.unit), look(value.interval->high, value.unit);
   if (value.spread) {
     for (const double number :
@@ -141,6 +156,7 @@ Result<std::vector<MetricValue>> Catalogue::evaluate(std::span<const std::string
   DMPROF_TRY(check(names));
   if (options.by) {
     for (const std::string& name : names) {
+      if (*options.by == By::layer) continue;  // answered below, for every metric alike
       const std::vector<By>& supported = find(name)->by;
       if (std::find(supported.begin(), supported.end(), *options.by) != supported.end()) continue;
       std::vector<std::string_view> others;
@@ -160,13 +176,14 @@ Result<std::vector<MetricValue>> Catalogue::evaluate(std::span<const std::string
     if (options.window_end) range.end = *options.window_end;
     scope.range = range;
   }
-  std::vector<Group> parts;
-  if (options.by) parts = groups(*options.by, view, scope);
   std::vector<MetricValue> values;
   for (const std::string& name : names) {
     const Metric& metric = *find(name);
     MetricValue value = compute(metric, view, scope);
     if (options.by == By::position) value.by = rows_of_parts(value);
+    std::vector<Group> parts;
+    if (options.by == By::layer) value = no_layers(std::move(value));
+    if (options.by) parts = groups(*options.by, view, scope, metric.windows_of_run);
     for (const Group& group : parts) value.by.push_back({group.key, {compute(metric, view, group.scope)}});
     values.push_back(std::move(value));
   }

@@ -45,6 +45,7 @@ struct Part {
   double value = 0;
   std::uint64_t samples = 0;
   bool critical = false;  // time budget: on the critical path
+  std::optional<ConfidenceInterval> interval = {};
 };
 
 // A figure that belongs beside the value: the datasheet peak, the predicted speed-up, the count of steps cut short.
@@ -104,6 +105,8 @@ struct Metric {
   // What the value does not leave out although most do (view.h); its window says so.
   bool keeps_warm_up = false;
   bool keeps_baseline = false;
+  // --by window divides the whole run, not only the time of decoding: a request's arrival and end lie outside of that.
+  bool windows_of_run = false;
   // Fills everything but name, unit, definition, kind and direction. Never throws on any recording.
   std::function<MetricValue(const View&, const Scope&)> compute;
 };

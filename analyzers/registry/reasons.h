@@ -24,8 +24,12 @@ inline std::string no_draft(const View& view) {
   return "no step carries a draft: speculation was off";
 }
 
-inline std::string no_requests() {
-  return "the recording holds no request events: the engine emits none through the SDK";
+inline std::string no_requests(const View& view) {
+  if (view.recording().speculation.empty())
+    return "the recording holds no request events: the engine emits none through the SDK";
+  return "the recording holds no request events, though steps serve requests: none arrived or ended while it was "
+         "taken, "
+         "or the engine emits none";
 }
 
 inline std::string no_accesses(const View& view) {

@@ -1,6 +1,7 @@
 #include "analyzers/registry/view.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include <fmt/format.h>
@@ -61,6 +62,7 @@ View::View(const Recording& recording) : recording_(recording) {
     }
   }
   prefill_ = unite(std::move(prefill));
+  prefill_length_ = total(prefill_);
   if (decode.empty()) return;
   if (warm_up_ != 0) begin = std::min(begin, warm_up_end_);
   // Only prefill, only baseline: what runs beside a decode step is still decode time.
@@ -68,6 +70,7 @@ View::View(const Recording& recording) : recording_(recording) {
   others.insert(others.end(), baseline.begin(), baseline.end());
   others = subtract(unite(std::move(others)), unite(std::move(decode)));
   decode_ = subtract({{begin, end}}, others);
+  decode_length_ = total(decode_);
 }
 
 View::StepClass View::class_of(const Step& step) const {
@@ -83,38 +86,65 @@ const Step* View::find_step(std::uint64_t step) const {
   return found == step_index_.end() ? nullptr : last_found_ = &recording_.steps[found->second];
 }
 
-void View::index_rows() const {
-  if (rows_indexed_) return;
-  for (std::size_t i = 0; i < recording_.speculation.size(); ++i)
-    rows_of_step_[recording_.speculation[i].step].push_back(i);
-  rows_indexed_ = true;
+const KeyIndex& View::rows_by_step() const {
+  if (!rows_by_step_.built())
+    rows_by_step_.build(recording_.speculation, [](const SpeculationStep& row) { return row.step; });
+  return rows_by_step_;
+}
+
+const KeyIndex& View::rows_by_request() const {
+  if (!rows_by_request_.built())
+    rows_by_request_.build(recording_.speculation, [](const SpeculationStep& row) { return row.request; });
+  return rows_by_request_;
+}
+
+const KeyIndex& View::events_by_request() const {
+  if (!events_by_request_.built())
+    events_by_request_.build(recording_.requests, [](const RequestEvent& event) { return event.request; });
+  return events_by_request_;
 }
 
 std::vector<SpeculationStep> View::rows_of_step(std::uint64_t step) const {
-  index_rows();
   std::vector<SpeculationStep> rows;
-  const auto found = rows_of_step_.find(step);
-  if (step == 0 || found == rows_of_step_.end()) return rows;
-  for (const std::size_t i : found->second) rows.push_back(recording_.speculation[i]);
+  if (step == 0) return rows;
+  for (const KeyIndex::Entry& entry : rows_by_step().find(step)) rows.push_back(recording_.speculation[entry.position]);
   return rows;
 }
 
-bool View::request_in_step(std::uint64_t request, std::uint64_t step) const {
-  index_rows();
-  const auto found = rows_of_step_.find(step);
-  return found != rows_of_step_.end() && std::any_of(found->second.begin(), found->second.end(), [&](std::size_t i) {
-           return recording_.speculation[i].request == request;
-         });
+std::vector<std::size_t> View::steps_of_request(std::uint64_t request) const {
+  std::vector<std::size_t> positions;
+  for (const KeyIndex::Entry& entry : rows_by_request().find(request)) {
+    const auto found = step_index_.find(recording_.speculation[entry.position].step);
+    if (found != step_index_.end()) positions.push_back(found->second);
+  }
+  std::sort(positions.begin(), positions.end());
+  positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
+  return positions;
+}
+
+std::vector<std::size_t> View::accesses_of_request(std::uint64_t request) const {
+  if (!accesses_by_step_.built())
+    accesses_by_step_.build(recording_.accesses, [](const BlockAccess& access) { return access.step; });
+  std::vector<std::size_t> positions;
+  for (const std::size_t step : steps_of_request(request)) {
+    for (const KeyIndex::Entry& entry : accesses_by_step_.find(recording_.steps[step].step))
+      positions.push_back(entry.position);
+  }
+  return positions;
 }
 
 std::vector<Step> View::steps(const Scope& scope) const {
   const StepClass wanted = scope.phase == Phase::prefill ? StepClass::prefill : StepClass::decode;
   std::vector<Step> kept;
-  for (const Step& step : recording_.steps) {
-    if (class_of(step) != wanted) continue;
-    if (scope.range && !scope.range->overlaps(step.start, step.start)) continue;
-    if (scope.request && !request_in_step(*scope.request, step.step)) continue;
+  const auto look = [&](const Step& step) {
+    if (class_of(step) != wanted) return;
+    if (scope.range && !scope.range->overlaps(step.start, step.start)) return;
     kept.push_back(step);
+  };
+  if (scope.request) {
+    for (const std::size_t i : steps_of_request(*scope.request)) look(recording_.steps[i]);
+  } else {
+    for (const Step& step : recording_.steps) look(step);
   }
   return kept;
 }
@@ -129,34 +159,40 @@ std::vector<Step> View::baseline_steps(const Scope& scope) const {
   return kept;
 }
 
+bool View::keeps(const SpeculationStep& row, const Scope& scope) const {
+  if (row.cut == StepCut::baseline) return false;
+  if (scope.range && !scope.range->overlaps(row.time, row.time)) return false;
+  // A row without a draft in a prefill step is the prompt's own; one with a draft decodes beside somebody's prefill.
+  const Step* step = find_step(row.step);
+  const bool prompt = step != nullptr && step->phase == Phase::prefill && row.drafted == 0;
+  return prompt == (scope.phase == Phase::prefill);
+}
+
 std::vector<SpeculationStep> View::speculation(const Scope& scope) const {
   std::vector<SpeculationStep> rows;
+  if (scope.request) {
+    for (const KeyIndex::Entry& entry : rows_by_request().find(*scope.request)) {
+      const SpeculationStep& row = recording_.speculation[entry.position];
+      if (keeps(row, scope)) rows.push_back(row);
+    }
+    return rows;
+  }
   for (const SpeculationStep& row : recording_.speculation) {
-    if (row.cut == StepCut::baseline) continue;
-    if (scope.request && row.request != *scope.request) continue;
-    if (scope.range && !scope.range->overlaps(row.time, row.time)) continue;
-    // A row without a draft in a prefill step is the prompt's own; one with a draft decodes beside somebody's prefill.
-    const Step* step = find_step(row.step);
-    const bool prompt = step != nullptr && step->phase == Phase::prefill && row.drafted == 0;
-    if (prompt != (scope.phase == Phase::prefill)) continue;
-    rows.push_back(row);
+    if (keeps(row, scope)) rows.push_back(row);
   }
   return rows;
 }
 
-bool View::belongs(const BlockAccess& access, const Scope& scope) const {
-  if (scope.tier && access.tier != *scope.tier) return false;
-  if (scope.range && !scope.range->overlaps(access.time, access.time)) return false;
-  const Step* step = find_step(access.step);
-  Phase phase = access.phase;
+bool View::belongs(const Scope& scope, TierId tier, TimeNs time, std::uint64_t step_id, Phase phase) const {
+  if (scope.tier && tier != *scope.tier) return false;
+  if (scope.range && !scope.range->overlaps(time, time)) return false;
+  const Step* step = find_step(step_id);
   if (phase == Phase::none) {
-    phase = step != nullptr ? step->phase : contains(prefill_, access.time) ? Phase::prefill : Phase::decode;
+    phase = step != nullptr ? step->phase : contains(prefill_, time) ? Phase::prefill : Phase::decode;
   }
   if (phase != scope.phase) return false;
-  if (phase == Phase::decode && warm_up_ != 0 &&
-      (step != nullptr ? step->step == warm_up_ : access.time < warm_up_end_))
-    return false;
-  return !scope.request || request_in_step(*scope.request, access.step);
+  const bool warming_up = step != nullptr ? step->step == warm_up_ : time < warm_up_end_;
+  return !(phase == Phase::decode && warm_up_ != 0 && warming_up);
 }
 
 std::vector<BlockAccess> View::accesses(const Scope& scope) const {
@@ -165,15 +201,28 @@ std::vector<BlockAccess> View::accesses(const Scope& scope) const {
   return kept;
 }
 
-Intervals View::phase_time(Phase phase) const { return phase == Phase::prefill ? prefill_ : decode_; }
-
 Intervals View::time(const Scope& scope) const {
   return scope.range ? clip(phase_time(scope.phase), *scope.range) : phase_time(scope.phase);
 }
 
+TimeNs View::wall(const Scope& scope) const {
+  if (scope.range) return total(time(scope));
+  return scope.phase == Phase::prefill ? prefill_length_ : decode_length_;
+}
+
+TimeRange View::run() const {
+  TimeRange run{std::numeric_limits<TimeNs>::max(), std::numeric_limits<TimeNs>::min()};
+  const auto include = [&run](TimeNs begin, TimeNs end) {
+    run.begin = std::min(run.begin, begin), run.end = std::max(run.end, end);
+  };
+  for (const RequestEvent& event : recording_.requests) include(event.time, event.time);
+  for (const Step& step : recording_.steps) include(step.start, end_of(step));
+  return run.begin > run.end ? TimeRange{0, 0} : run;
+}
+
 bool View::in_scope(TimeNs time, const Scope& scope) const {
   if (scope.range && !scope.range->overlaps(time, time)) return false;
-  return contains(scope.phase == Phase::prefill ? prefill_ : decode_, time);
+  return contains(phase_time(scope.phase), time);
 }
 
 std::string View::window(const Scope& scope, bool keeps_warm_up, bool keeps_baseline) const {

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "analyzers/registry/intervals.h"
+#include "analyzers/registry/key_index.h"
 #include "analyzers/registry/metric.h"
 #include "analyzers/registry/recording.h"
 
@@ -63,13 +64,41 @@ class View {
   std::vector<BlockAccess> accesses(const Scope& scope) const;
   template <class Visit>
   void each_access(const Scope& scope, Visit&& visit) const {  // the same without a copy
+    if (scope.request) {
+      for (const std::size_t i : accesses_of_request(*scope.request)) {
+        if (belongs(recording_.accesses[i], scope)) visit(recording_.accesses[i]);
+      }
+      return;
+    }
     for (const BlockAccess& access : recording_.accesses) {
       if (belongs(access, scope)) visit(access);
     }
   }
+  // The same choice for one access. scope.request is not looked at.
+  bool belongs(const BlockAccess& access, const Scope& scope) const {
+    return belongs(scope, access.tier, access.time, access.step, access.phase);
+  }
+  // Prefetches are told apart by the step they happened in, as accesses are, so that a use and an eviction of the same
+  // step are always both in a scope or both outside.
+  bool belongs(const Prefetch& prefetch, const Scope& scope) const {
+    return belongs(scope, prefetch.tier, prefetch.time, prefetch.step, Phase::none);
+  }
+
+  // Events of the scope's request, or of all.
+  template <class Visit>
+  void each_request_event(const Scope& scope, Visit&& visit) const {
+    if (!scope.request) {
+      for (const RequestEvent& event : recording_.requests) visit(event);
+      return;
+    }
+    for (const KeyIndex::Entry& entry : events_by_request().find(*scope.request))
+      visit(recording_.requests[entry.position]);
+  }
 
   // Wall time of the scope's phase, see above. Empty without steps.
   Intervals time(const Scope& scope) const;
+  TimeNs wall(const Scope& scope) const;                 // its length
+  TimeRange run() const;                                 // first to last request event and step; empty without any
   bool in_scope(TimeNs time, const Scope& scope) const;  // by time(): for events that name neither step nor phase
 
   // Number of tracks that ran steps: the computing units that wall time is shared by.
@@ -89,10 +118,14 @@ class View {
   }
 
  private:
-  Intervals phase_time(Phase phase) const;
-  bool belongs(const BlockAccess& access, const Scope& scope) const;
-  bool request_in_step(std::uint64_t request, std::uint64_t step) const;
-  void index_rows() const;
+  const Intervals& phase_time(Phase phase) const { return phase == Phase::prefill ? prefill_ : decode_; }
+  bool belongs(const Scope& scope, TierId tier, TimeNs time, std::uint64_t step, Phase phase) const;
+  bool keeps(const SpeculationStep& row, const Scope& scope) const;
+  const KeyIndex& rows_by_step() const;
+  const KeyIndex& rows_by_request() const;
+  const KeyIndex& events_by_request() const;
+  std::vector<std::size_t> steps_of_request(std::uint64_t request) const;     // positions, in time order
+  std::vector<std::size_t> accesses_of_request(std::uint64_t request) const;  // positions, step by step
 
   const Recording& recording_;
   std::unordered_map<std::uint64_t, std::size_t> step_index_;
@@ -102,8 +135,8 @@ class View {
   TimeNs warm_up_end_ = 0;
   std::size_t step_tracks_ = 0;
   Intervals decode_, prefill_;
-  mutable std::unordered_map<std::uint64_t, std::vector<std::size_t>> rows_of_step_;
-  mutable bool rows_indexed_ = false;
+  TimeNs decode_length_ = 0, prefill_length_ = 0;
+  mutable KeyIndex rows_by_step_, rows_by_request_, events_by_request_, accesses_by_step_;
   mutable const Step* last_found_ = nullptr;  // events of one step follow one another
   mutable std::unordered_map<std::type_index, std::shared_ptr<const void>> shared_;
 };

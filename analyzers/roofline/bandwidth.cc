@@ -17,7 +17,7 @@ MetricValue dram_utilization(const View& view, const Scope& scope) {
   const roofline::Dram dram = roofline::dram(view, scope);
   if (!dram.lacking.empty()) return unavailable(dram.lacking);
   const roofline::Work work = roofline::work(view, scope);
-  const TimeNs wall = total(view.time(scope));
+  const TimeNs wall = view.wall(scope);
   if (wall <= 0) return unavailable(reasons::no_steps(view, scope));
   MetricValue value = scalar(work.bytes / (seconds(wall) * dram.bandwidth), work.steps);
   value.beside = {{"measured bandwidth", "B/s", dram.bandwidth}};
@@ -54,12 +54,16 @@ MetricValue utilization(const View& view, const Scope& scope) {
   if (found == traffic.end())
     return unavailable(
         fmt::format("no transfer from {} is in the recording: what it serves is not counted as moved bytes", name));
-  const TimeNs wall = total(view.time(scope));
+  const TimeNs wall = view.wall(scope);
   if (wall <= 0) return unavailable(reasons::no_steps(view, scope));
   value = scalar(found->second.bytes / (seconds(wall) * *peak), found->second.transfers);
   value.subject = name;
-  value.beside = {{"bytes moved", "B", found->second.bytes}, {"measured bandwidth", "B/s", *peak}};
-  if (capacity->second.datasheet_bandwidth > 0)
+  value.reason = roofline::configured(recording, *tier);
+  value.beside = {{"bytes moved", "B", found->second.bytes},
+                  {value.reason.empty() ? "measured bandwidth" : "configured bandwidth", "B/s", *peak}};
+  if (found->second.busy > 0)
+    value.beside.push_back({"while a transfer ran", "B/s", found->second.bytes / (found->second.busy / 1e9)});
+  if (value.reason.empty() && capacity->second.datasheet_bandwidth > 0)
     value.beside.push_back({"datasheet bandwidth", "B/s", capacity->second.datasheet_bandwidth});
   return value;
 }
@@ -119,9 +123,9 @@ void register_bandwidth(Catalogue& catalogue) {
       {.name = "bandwidth_utilization",
        .unit = "ratio",
        .definition =
-           "bytes moved out of a tier during decoding / (wall time x measured bandwidth of that tier); of the slowest "
-           "tier that "
-           "served, which is named, unless broken down by tier; main memory only where a step reads at least twice the "
+           "bytes moved out of a tier during decoding / (wall time x bandwidth of that tier, measured, or as it was "
+           "configured where it says so); of the slowest tier that served, which is named, unless broken down by tier; "
+           "main memory only where a step reads at least twice the "
            "last-level cache",
        .needs = "transfers and the tier's measured bandwidth",
        .events = events,

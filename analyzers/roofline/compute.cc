@@ -36,7 +36,7 @@ MetricValue flops_utilization(const View& view, const Scope& scope) {
   if (work.steps == 0) return unavailable(reasons::no_steps(view, scope));
   if (work.flops <= 0) return unavailable("steps carry no FLOP counts");
   if (!peak) return unavailable("the peak FLOP/s was not measured; run `dmprof calibrate` before recording");
-  MetricValue value = scalar(work.flops / (static_cast<double>(total(view.time(scope))) / 1e9) / *peak, work.steps);
+  MetricValue value = scalar(work.flops / (static_cast<double>(view.wall(scope)) / 1e9) / *peak, work.steps);
   value.beside = {{"measured peak", "FLOP/s", *peak}};
   return value;
 }
@@ -57,7 +57,10 @@ MetricValue over_roofline(const View& view, const Scope& scope) {
     need("dram", work.bytes / dram.bandwidth);
   for (const auto& [tier, sum] : roofline::traffic(view, scope)) {
     const std::optional<double> peak = roofline::bandwidth(view.recording(), tier);
-    if (peak && *peak > 0 && sum.bytes > 0) need(view.recording().tier_name(tier), sum.bytes / *peak);
+    if (!peak || *peak <= 0 || sum.bytes <= 0) continue;
+    need(view.recording().tier_name(tier), sum.bytes / *peak);
+    if (const std::string caveat = roofline::configured(view.recording(), tier); !caveat.empty())
+      value.reason += (value.reason.empty() ? "" : "; ") + caveat;
   }
   if (longest <= 0)
     return unavailable(

@@ -30,7 +30,7 @@ MetricValue intensity(const View& view, const Scope& scope) {
 
 struct Ridge {
   double flops = 0, bandwidth = 0;
-  std::string memory, lacking;
+  std::string memory, lacking, caveat;
 };
 
 // The memory side is the slowest tier that served; without transfers main memory.
@@ -45,6 +45,7 @@ Ridge ridge(const View& view, const Scope& scope) {
   if (const std::optional<TierId> tier = roofline::slowest(view.recording(), roofline::traffic(view, scope))) {
     result.bandwidth = roofline::bandwidth(view.recording(), *tier).value_or(0);
     result.memory = view.recording().tier_name(*tier);
+    if (result.bandwidth > 0) result.caveat = roofline::configured(view.recording(), *tier);
   }
   if (result.bandwidth <= 0) {
     result.memory = "dram";
@@ -64,6 +65,7 @@ MetricValue ridge_point(const View& view, const Scope& scope) {
   if (!machine.lacking.empty()) return unavailable(machine.lacking);
   MetricValue value = scalar(machine.flops / machine.bandwidth, 1);
   value.subject = machine.memory;
+  value.reason = machine.caveat;
   value.window = "the machine";
   value.beside = {{"peak", "FLOP/s", machine.flops}, {"bandwidth", "B/s", machine.bandwidth}};
   return value;
@@ -125,7 +127,9 @@ void register_intensity(Catalogue& catalogue) {
   catalogue.add(
       {.name = "ridge_point",
        .unit = "FLOP/B",
-       .definition = "measured peak FLOP/s / measured bandwidth of the slowest tier that served, else of main memory",
+       .definition =
+           "measured peak FLOP/s / bandwidth of the slowest tier that served, else of main memory, measured, or as it "
+           "was configured where it says so",
        .needs = "a calibration",
        .events = events,
        .compute = ridge_point});

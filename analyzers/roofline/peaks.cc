@@ -31,6 +31,15 @@ std::optional<double> bandwidth(const Recording& recording, TierId tier) {
   return std::nullopt;
 }
 
+std::string configured(const Recording& recording, TierId tier) {
+  const auto found = recording.capacities.find(tier);
+  if (found == recording.capacities.end()) return "";
+  const Capacity& capacity = found->second;
+  if (capacity.measured_bandwidth <= 0 || capacity.measured_bandwidth != capacity.datasheet_bandwidth) return "";
+  return fmt::format("the bandwidth of {} is what it was configured to ({:.3g} GB/s), not a measurement",
+                     recording.tier_name(tier), capacity.measured_bandwidth / 1e9);
+}
+
 Dram dram(const View& view, const Scope& scope) {
   const Recording& recording = view.recording();
   Dram result;
@@ -72,6 +81,7 @@ std::optional<double> peak_flops(const Recording& recording) {
 std::map<TierId, Traffic> traffic(const View& view, const Scope& scope) {
   std::map<TierId, Traffic> result;
   const Intervals time = view.time(scope);
+  std::map<TierId, Intervals> busy;
   for (const Transfer& transfer : view.recording().transfers) {
     const double share = share_inside(time, transfer.start, end_of(transfer));
     if (share <= 0) continue;
@@ -79,7 +89,10 @@ std::map<TierId, Traffic> traffic(const View& view, const Scope& scope) {
     tier.bytes += share * static_cast<double>(transfer.bytes);
     tier.useful += share * static_cast<double>(transfer.useful_bytes);
     ++tier.transfers;
+    busy[transfer.from].push_back({transfer.start, end_of(transfer)});
   }
+  for (auto& [tier, ranges] : busy)
+    result[tier].busy = static_cast<double>(total(intersect(unite(std::move(ranges)), time)));
   return result;
 }
 

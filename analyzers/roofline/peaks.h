@@ -14,6 +14,10 @@ bool is_dram(const Capacity& capacity);
 // B/s: what the tier was registered with, else for main memory the calibration in the environment.
 std::optional<double> bandwidth(const Recording& recording, TierId tier);
 
+// A tier registered with the same figure as datasheet and measured bandwidth was configured to it (an imitated link, a
+// simulated card): nobody measured anything. Says so in words for that, else "".
+std::string configured(const Recording& recording, TierId tier);
+
 struct Dram {
   double bandwidth = 0;  // B/s
   std::string lacking;   // why there is no meaningful figure, "" when there is
@@ -25,6 +29,7 @@ std::optional<double> peak_flops(const Recording& recording);  // FLOP/s
 
 struct Traffic {
   double bytes = 0, useful = 0;  // B, transfers clipped to the window in proportion to their time
+  double busy = 0;               // ns of the window in which at least one of them ran
   std::uint64_t transfers = 0;
 };
 // What was read from each tier within the scope's time.

@@ -17,6 +17,8 @@ constexpr std::uint32_t first_bucket = 32;  // tokens; later buckets double
 constexpr std::uint64_t fewest_for_trend = 50;
 constexpr double hour = 3600e9;  // ns
 
+struct Classes : std::unordered_map<std::uint64_t, NameId> {};  // by request
+
 struct Tally {
   std::uint64_t accepted = 0, verified = 0;
 };
@@ -50,10 +52,13 @@ std::string_view draft_name(DraftType type) {
 }
 
 MetricValue by_length(const View& view, const Scope& scope) {
-  std::unordered_map<std::uint64_t, NameId> class_of;
-  for (const RequestEvent& event : view.recording().requests) {
-    if (event.request_class != 0) class_of[event.request] = event.request_class;
-  }
+  const Classes& class_of = view.shared<Classes>([&] {
+    Classes classes;
+    for (const RequestEvent& event : view.recording().requests) {
+      if (event.request_class != 0) classes[event.request] = event.request_class;
+    }
+    return classes;
+  });
   std::vector<SpeculationStep> rows = view.speculation(scope);
   std::erase_if(rows, [](const SpeculationStep& row) { return !specdec::drafting(row); });
   if (rows.empty()) return unavailable(reasons::no_draft(view));
@@ -106,7 +111,7 @@ std::optional<double> slope(const std::vector<Point>& points, const Indices& ind
 
 MetricValue trend(const View& view, const Scope& scope) {
   std::vector<Point> points;
-  std::uint64_t verified = 0;
+  std::uint64_t verified = 0, drafting_steps = 0;
   std::optional<TimeNs> begin;
   const std::vector<SpeculationStep> rows = view.speculation(scope);
   const std::size_t per_point = std::max<std::size_t>(1, rows.size() / 512);  // bounds the bootstrap's work
@@ -120,11 +125,11 @@ MetricValue trend(const View& view, const Scope& scope) {
     point.hours = (point.hours * static_cast<double>(in_last) + hours) / static_cast<double>(in_last + 1);
     point.accepted += row.accepted, point.verified += row.verified;
     verified += row.verified;
-    ++in_last;
+    ++in_last, ++drafting_steps;
   }
   if (points.empty()) return unavailable(reasons::no_draft(view));
-  if (points.size() * per_point < fewest_for_trend) {
-    return unavailable(fmt::format("only {} drafting steps; a slope needs {}", points.size(), fewest_for_trend));
+  if (drafting_steps < fewest_for_trend) {
+    return unavailable(fmt::format("only {} drafting steps; a slope needs {}", drafting_steps, fewest_for_trend));
   }
   std::vector<std::size_t> all(points.size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;

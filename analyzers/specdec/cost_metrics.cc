@@ -167,6 +167,30 @@ MetricValue optimal(const View& view, const Scope& scope) {
   return value;
 }
 
+// Whether one more position would pay: FORMULAS, marginal lookahead, with verification's own cost.
+MetricValue marginal(const View& view, const Scope& scope) {
+  const Measured measured = measure(view, scope);
+  if (!measured.lacking.empty()) return unavailable(measured.lacking);
+  if (measured.costs.verify.empty())
+    return unavailable("no step verified more than one token at a batch with one-token steps");
+  const specdec::Acceptance acceptance = specdec::measure_acceptance(view.speculation(scope));
+  std::vector<double> a = acceptance.conditional();
+  if (a.empty()) return unavailable("every step with a draft was cut short");
+  const specdec::VerifyCurve curve(measured.costs.verify);
+  const auto deepest = static_cast<std::uint32_t>(a.size());
+  const auto speedup = [&](std::uint32_t n) {
+    return specdec::speedup(specdec::expected_tokens(a), curve.at(n + 1), n, *measured.costs.draft);
+  };
+  const double now = speedup(deepest);
+  a.push_back(a.back());
+  MetricValue value = scalar(speedup(deepest + 1) / now, acceptance.positions[deepest - 1].reached);
+  value.subject = fmt::format("N = {} to {}", deepest, deepest + 1);
+  value.reason = fmt::format("if position {} were accepted as position {} is, {:.2f}, and v(n) grew on linearly",
+                             deepest + 1, deepest, a.back());
+  value.beside = {{fmt::format("a_{}", deepest), "ratio", a.back()}, {"c", "x", *measured.costs.draft}};
+  return value;
+}
+
 MetricValue wasted(const View& view, const Scope& scope) {
   RatioEstimate estimate;
   for (const Step& step : view.steps(scope)) {
@@ -242,6 +266,14 @@ void register_speculation_costs(Catalogue& catalogue) {
                  .events = events,
                  .keeps_baseline = true,
                  .compute = optimal});
+  catalogue.add({.name = "marginal_lookahead",
+                 .unit = "x",
+                 .definition = "predicted tokens/s with one draft position more than the deepest recorded / with that "
+                               "one: above 1 a longer lookahead pays",
+                 .needs = both,
+                 .events = events,
+                 .keeps_baseline = true,
+                 .compute = marginal});
   catalogue.add({.name = "wasted_draft_share",
                  .unit = "ratio",
                  .definition = "time spent drafting and verifying tokens that were not accepted / step time; draft "

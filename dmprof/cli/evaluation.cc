@@ -61,6 +61,16 @@ Result<Evaluation> evaluate(const Reader& reader, std::span<const std::string> n
     for (MetricValue& value : *computed) known[value.name] = std::move(value);
     result.note = recording->note;
   }
+  if (missing.empty()) {
+    // Stored values were computed over the same choice of process as values computed now.
+    auto processes = reader.processes();
+    if (!processes) return tl::unexpected(processes.error());
+    if (processes->size() > 1) {
+      auto recording = load_recording(reader, Events::none);
+      if (!recording) return tl::unexpected(recording.error());
+      result.note = recording->note;
+    }
+  }
   for (const std::string& name : names) result.values.push_back(known.at(name));
   return result;
 }

@@ -27,6 +27,23 @@ constexpr int rounds = 7;
 constexpr int turns = 4000;
 constexpr int events_a_turn = 6;
 
+// Counts what arrives and what is lost: the cost is that of the emitter's side, and holds only while nothing is lost.
+class CheckingSink : public DiscardingSink {
+ public:
+  Status add_loss(const Loss& loss) override {
+    lost_ += loss.events;
+    return {};
+  }
+  Status accept(std::span<const Event> events) override {
+    received_ += events.size();
+    return {};
+  }
+  bool holds(std::uint64_t events) const { return lost_ == 0 && received_ >= events; }
+
+ private:
+  std::uint64_t lost_ = 0, received_ = 0;
+};
+
 // The kinds that make up an engine's stream, one of each.
 void emit(dmprof_track* track, std::uint32_t name, std::uint64_t number) {
   dmprof_phase(track, name);
@@ -64,6 +81,7 @@ void emit(dmprof_track* track, std::uint32_t name, std::uint64_t number) {
     for (std::uint64_t turn = 0; turn < turns; ++turn) emit(track, name, turn);
     cost = std::chrono::duration<double, std::nano>(Clock::now() - start).count() / (turns * events_a_turn);
   }
+  dmprof_phase(track, 0);  // the last one is complete too: every event arrives
   std::nth_element(costs.begin(), costs.begin() + rounds / 2, costs.end());
   const double median = costs[rounds / 2];
   const bool sent = write(result, &median, sizeof median) == static_cast<ssize_t>(sizeof median);
@@ -86,7 +104,7 @@ bool receive(int from, void* target, std::size_t size, Collector* collector) {
 
 }  // namespace
 
-Result<double> measure_event_cost() {
+Result<double> measure_event_cost(std::uint64_t ring_bytes) {
   int ends[2];
   if (pipe(ends) != 0) return fail(ErrorKind::environment, std::string("no pipe: ") + std::strerror(errno));
   const pid_t child = fork();
@@ -97,17 +115,18 @@ Result<double> measure_event_cost() {
   }
   close(ends[1]);
   double cost = 0;
-  bool measured = false;
+  bool measured = false, complete = false;
   if (child > 0) {
     char ready = 0;
     if (receive(ends[0], &ready, 1, nullptr)) {
-      DiscardingSink sink;
+      CheckingSink sink;
       attach::AttachOptions options;
       options.pids = {child};
-      options.ring_bytes = 16u << 20;  // holds all rounds: what is measured is recording, never dropping
+      options.ring_bytes = ring_bytes;
       attach::AttachCollector collector(options);
       measured = collector.start(sink) && receive(ends[0], &cost, sizeof cost, &collector);
       measured = collector.stop() && measured;
+      complete = sink.holds(std::uint64_t{rounds} * turns * events_a_turn);
     }
     kill(child, SIGKILL);  // it has ended by itself unless something went wrong
     while (waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
@@ -118,6 +137,11 @@ Result<double> measure_event_cost() {
     return fail(
         ErrorKind::environment,
         "the cost of an event could not be measured: no emitter could be started and attached to; see dmprof doctor");
+  if (!complete)
+    return fail(
+        ErrorKind::environment,
+        "the cost of an event could not be measured: the ring did not hold every event, so it would be the cost "
+        "of dropping some");
   return cost;
 }
 

@@ -111,7 +111,7 @@ Verdict decode(const Context& context, const dmprof_wire_block_access& wire, std
 }
 
 Verdict decode(const Context& context, const dmprof_wire_prefetch& wire, std::vector<Event>& out) {
-  if (wire.head.code > static_cast<std::uint8_t>(PrefetchPoint::cancelled)) return Verdict::malformed;
+  if (wire.head.code > static_cast<std::uint8_t>(PrefetchPoint::displaced)) return Verdict::malformed;
   out.emplace_back(Prefetch{context.track, context.clock.time(wire.head.time), wire.block,
                             tier(context, wire.head.name), static_cast<PrefetchPoint>(wire.head.code), wire.bytes,
                             wire.victim, wire.step});

@@ -173,7 +173,8 @@ struct Describe<BlockAccess> {
       field("origin", &BlockAccess::origin, Coding::plain, Meaning::label, "who brought the block"),
       field("prediction", &BlockAccess::prediction, Coding::plain, Meaning::label, "did the predictor name it as next"),
       field("phase", &BlockAccess::phase, Coding::plain, Meaning::label, "phase it belongs to"),
-      field("bytes", &BlockAccess::bytes, Coding::plain, Meaning::bytes, "size of the block, B"),
+      field("bytes", &BlockAccess::bytes, Coding::plain, Meaning::bytes,
+            "what the block takes in the tier, padding included, B"),
       field("wait", &BlockAccess::wait, Coding::plain, Meaning::duration, "time the consumer stood still, ns"),
       field("step", &BlockAccess::step, Coding::delta, Meaning::number, "decode step it belongs to, 0 = none"));
 };

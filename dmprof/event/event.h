@@ -112,12 +112,15 @@ struct BlockAccess {
   BlockOrigin origin = BlockOrigin::resident;  // who brought the block: `prefetched` on its first use after a prefetch
   Prediction prediction = Prediction::none;    // did the transition matrix name this block as the next one
   Phase phase = Phase::none;
-  std::uint32_t bytes = 0;
+  std::uint32_t bytes =
+      0;            // what the block takes in the tier, padding included: a replay must fill it as the cache did
   TimeNs wait = 0;  // time the consumer stood still, 0 for a hit
   std::uint64_t step = 0;
 };
 
-enum class PrefetchPoint : std::uint8_t { issued = 0, completed = 1, evicted_unused = 2, cancelled = 3 };
+// displaced: `victim` was thrown out to make room for the prefetch of `block`; one event a victim, at the moment of the
+// decision.
+enum class PrefetchPoint : std::uint8_t { issued = 0, completed = 1, evicted_unused = 2, cancelled = 3, displaced = 4 };
 
 struct Prefetch {
   TrackId track = 0;
@@ -126,7 +129,7 @@ struct Prefetch {
   TierId tier = 0;  // destination
   PrefetchPoint point = PrefetchPoint::issued;
   std::uint32_t bytes = 0;
-  std::uint64_t victim = 0;  // block that `completed` evicted, plus 1; 0 = none
+  std::uint64_t victim = 0;  // block that was thrown out for this one, plus 1; 0 = none
   std::uint64_t step = 0;
 };
 

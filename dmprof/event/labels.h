@@ -46,7 +46,8 @@ struct Labels<Prediction> {
 };
 template <>
 struct Labels<PrefetchPoint> {
-  static constexpr auto words = std::to_array<std::string_view>({"issued", "completed", "evicted_unused", "cancelled"});
+  static constexpr auto words =
+      std::to_array<std::string_view>({"issued", "completed", "evicted_unused", "cancelled", "displaced"});
 };
 template <>
 struct Labels<Statistic> {

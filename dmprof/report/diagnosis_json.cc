@@ -19,6 +19,7 @@ Json fix_json(const rules::SuggestedFix& fix) {
   object["from"] = fix.from ? Json(*fix.from) : Json(nullptr);
   object["to"] = fix.to;
   object["note"] = fix.note;
+  object["trial"] = fix.trial;
   object["command"] = Json::object();
   for (const auto& [engine, command] : fix.command) object["command"][engine] = command;
   object["recorded_engine"] = fix.recorded_engine;

@@ -51,6 +51,18 @@ struct Fields {
     }
     return found->get<std::uint64_t>();
   }
+  std::optional<ConfidenceInterval> interval(const char* key) {
+    const auto found = object.find(key);
+    if (found == object.end()) return std::nullopt;
+    if (!found->is_object()) {
+      ok = false;
+      return std::nullopt;
+    }
+    Fields ends{*found};
+    const ConfidenceInterval interval{ends.number("low"), ends.number("high")};
+    ok = ok && ends.ok;
+    return interval;
+  }
   const Json* array(const char* key) {
     const auto found = object.find(key);
     if (found == object.end()) return nullptr;
@@ -66,7 +78,7 @@ bool read_parts(Fields& fields, MetricValue& value) {
     if (!one.is_object()) return false;
     Fields part{one};
     value.parts.push_back({part.text("name"), part.number("value"), part.count("samples"),
-                           one.value("critical", Json(false)) == Json(true)});
+                           one.value("critical", Json(false)) == Json(true), part.interval("ci95")});
     if (!part.ok) return false;
   }
   const Json* beside = fields.array("beside");
@@ -78,6 +90,10 @@ bool read_parts(Fields& fields, MetricValue& value) {
     if (!figure.ok) return false;
   }
   return true;
+}
+
+Json to_json(const ConfidenceInterval& interval) {
+  return {{"low", number_or_null(interval.low)}, {"high", number_or_null(interval.high)}};
 }
 
 Json to_json(const MetricValue& value) {
@@ -100,11 +116,11 @@ Json to_json(const MetricValue& value) {
     object["p99"] = number_or_null(value.spread->p99);
     object["max"] = number_or_null(value.spread->max);
   }
-  if (value.interval)
-    object["ci95"] = {{"low", number_or_null(value.interval->low)}, {"high", number_or_null(value.interval->high)}};
+  if (value.interval) object["ci95"] = to_json(*value.interval);
   for (const Part& part : value.parts) {
     Json one = {{"name", part.name}, {"value", number_or_null(part.value)}, {"samples", part.samples}};
     if (value.kind == MetricKind::shares) one["critical"] = part.critical;
+    if (part.interval) one["ci95"] = to_json(*part.interval);
     object["parts"].push_back(std::move(one));
   }
   for (const Beside& beside : value.beside) {
@@ -163,12 +179,7 @@ std::optional<MetricValue> from_json(const Json& object, int depth) {
     value.spread = Spread{fields.number("p50"), fields.number("p90"), fields.number("p95"), fields.number("p99"),
                           fields.number("max")};
   }
-  if (const auto found = object.find("ci95"); found != object.end()) {
-    if (!found->is_object()) return std::nullopt;
-    Fields interval{*found};
-    value.interval = ConfidenceInterval{interval.number("low"), interval.number("high")};
-    fields.ok = fields.ok && interval.ok;
-  }
+  value.interval = fields.interval("ci95");
   if (!read_parts(fields, value) || !read_breakdown(fields, value, depth) || !fields.ok) return std::nullopt;
   // A stored value passes the same gate as a computed one: no "ok" without a value, where the kind has one.
   if (value.ok() && value.kind != MetricKind::array && !value.value) return std::nullopt;

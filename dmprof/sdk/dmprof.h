@@ -169,8 +169,8 @@ typedef struct dmprof_block_access_event { /* a demand access to a block of para
   uint64_t block;
   uint32_t tier; /* id from dmprof_capacity: the managed tier that was asked */
   uint8_t outcome, origin, prediction, phase;
-  uint32_t bytes;
-  uint64_t wait; /* time the consumer stood still, 0 for a hit */
+  uint32_t bytes; /* what the block takes in the tier, padding included */
+  uint64_t wait;  /* time the consumer stood still, 0 for a hit */
   uint64_t step;
 } dmprof_block_access_event;
 
@@ -178,7 +178,8 @@ enum {
   DMPROF_PREFETCH_ISSUED = 0,
   DMPROF_PREFETCH_COMPLETED = 1,
   DMPROF_PREFETCH_EVICTED_UNUSED = 2,
-  DMPROF_PREFETCH_CANCELLED = 3
+  DMPROF_PREFETCH_CANCELLED = 3,
+  DMPROF_PREFETCH_DISPLACED = 4 /* `victim` was thrown out for the prefetch of `block`; one event a victim */
 };
 typedef struct dmprof_prefetch_event {
   uint64_t time;
@@ -186,7 +187,7 @@ typedef struct dmprof_prefetch_event {
   uint32_t tier; /* destination */
   uint8_t point;
   uint32_t bytes;
-  uint64_t victim; /* block that `completed` evicted, plus 1; 0 = none */
+  uint64_t victim; /* block that was thrown out for this one, plus 1; 0 = none */
   uint64_t step;
 } dmprof_prefetch_event;
 

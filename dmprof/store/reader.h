@@ -138,9 +138,19 @@ Status Reader::for_each(TimeRange range, Callback&& callback) const {
 template <class E>
 Result<std::vector<E>> Reader::all(TimeRange range) const {
   std::vector<E> events;
+  // Growing by copying would touch the memory twice. The count is the file's own claim, so it is believed within
+  // bounds.
+  constexpr std::uint64_t most_reserved = 1u << 22;
+  if (const auto chunks = this->template chunks<E>(range)) {
+    std::uint64_t rows = 0;
+    for (const ChunkInfo& chunk : *chunks) rows += chunk.rows;
+    events.reserve(static_cast<std::size_t>(std::min<std::uint64_t>(rows, most_reserved)));
+  }
   Status done = for_each<E>(range, [&](const E& event) { events.push_back(event); });
   if (!done) return tl::unexpected(done.error());
-  std::stable_sort(events.begin(), events.end(), [](const E& a, const E& b) { return begin_of(a) < begin_of(b); });
+  // One thread's events come in order, as most do; sorting the others anyway would take half the time of reading.
+  const auto earlier = [](const E& a, const E& b) { return begin_of(a) < begin_of(b); };
+  if (!std::is_sorted(events.begin(), events.end(), earlier)) std::stable_sort(events.begin(), events.end(), earlier);
   return events;
 }
 

@@ -117,9 +117,27 @@ bool withhold(Diagnosis& diagnosis, const Instruments& instruments, const Rule& 
   return !notes.empty();
 }
 
+// How far the row, which the sandbox holds, supports each fix.
+Result<std::vector<Support>> support_of(const Rule& rule, Sandbox& sandbox,
+                                        const std::map<std::string, double>& thresholds) {
+  std::vector<Support> support;
+  for (const Fix& fix : rule.fixes) {
+    if (fix.when.empty()) {
+      support.push_back(Support::shown);
+      continue;
+    }
+    auto outcome = sandbox.evaluate(fix.when, thresholds);
+    if (!outcome)
+      return fail(outcome.error().kind,
+                  fmt::format("{}: {}", rule.file.empty() ? rule.id : rule.file, outcome.error().message));
+    support.push_back(!outcome->truth ? Support::unknown : *outcome->truth ? Support::shown : Support::not_shown);
+  }
+  return support;
+}
+
 Finding make_finding(const Rule& rule, const Verdict& verdict, const Catalogue& catalogue,
                      std::span<const MetricValue> values, const std::map<std::string, double>& thresholds,
-                     const Context& context) {
+                     std::span<const Support> support, const Context& context) {
   Finding finding;
   finding.rule = rule.id;
   finding.severity = rule.severity;
@@ -127,7 +145,9 @@ Finding make_finding(const Rule& rule, const Verdict& verdict, const Catalogue& 
   finding.title = rule.title;
   finding.because = {fill(rule.because.en, values, thresholds), fill(rule.because.zh, values, thresholds)};
   finding.checks = rule.checks;
-  finding.fixes = suggest(rule.fixes, context);
+  std::vector<Fix> fixes = rule.fixes;
+  for (Fix& fix : fixes) fix.when = with_thresholds(fix.when, thresholds);
+  finding.fixes = suggest(fixes, context, support);
   for (const std::string& column : verdict.columns) {
     const MetricValue* value = find(values, metric_of(column, catalogue));
     const std::map<std::string, double> row =
@@ -165,7 +185,7 @@ Result<std::vector<std::string>> metrics_needed(std::span<const Rule> rules, con
   auto sandbox = Sandbox::open(columns);
   if (!sandbox) return tl::unexpected(sandbox.error());
   for (const Rule& rule : rules) {
-    for (const std::string& condition : rule.all) {
+    for (const std::string& condition : expressions_of(rule)) {
       auto outcome = sandbox->evaluate(condition, rule.thresholds);
       if (!outcome)
         return fail(outcome.error().kind,
@@ -215,10 +235,13 @@ Result<Diagnosis> diagnose(std::span<const Rule> rules, const Catalogue& catalog
                          with_thresholds(verdict->deciding, thresholds))});
         break;
       }
-      case Verdict::Kind::fires:
+      case Verdict::Kind::fires: {
         if (withhold(diagnosis, instruments, rule, verdict->columns, catalogue)) break;
-        diagnosis.findings.push_back(make_finding(rule, *verdict, catalogue, values, thresholds, context));
+        auto support = support_of(rule, *sandbox, thresholds);
+        if (!support) return tl::unexpected(support.error());
+        diagnosis.findings.push_back(make_finding(rule, *verdict, catalogue, values, thresholds, *support, context));
         break;
+      }
     }
   }
   std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& a, const Finding& b) {

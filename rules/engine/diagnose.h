@@ -36,6 +36,7 @@ struct SuggestedFix {
   std::optional<std::string> from;  // nothing when the engine did not register the knob
   std::string to;
   std::string note;
+  bool trial = false;                          // nothing in the recording shows that it helps: try it last
   std::map<std::string, std::string> command;  // the recorded engine first, by name, then others
   std::string recorded_engine;          // key into `command` of what to type now; "" when the knob is not registered
   std::optional<Gain> predicted_gain;   // from the what-if model only

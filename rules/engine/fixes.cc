@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <iterator>
 #include <optional>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -40,11 +40,34 @@ bool admits(const Knob& knob, const std::string& value) {
   return ("|" + knob.range + "|").find("|" + value + "|") != std::string::npos;
 }
 
+// A number, or a size such as "3b" and "350m".
+std::optional<double> magnitude(const std::string& text) {
+  if (const std::optional<double> plain = number(text)) return plain;
+  if (text.size() < 2) return std::nullopt;
+  const std::optional<double> digits = number(text.substr(0, text.size() - 1));
+  if (!digits) return std::nullopt;
+  switch (std::tolower(static_cast<unsigned char>(text.back()))) {
+    case 'k':
+      return *digits * 1e3;
+    case 'm':
+      return *digits * 1e6;
+    case 'b':
+      return *digits * 1e9;
+    default:
+      return std::nullopt;
+  }
+}
+
+// A file of its own can be named in words only, and only where there is one to compare with.
+bool changes_path(const Fix& fix, const Knob& knob) {
+  return !fix.path_to.empty() && !knob.value.empty() &&
+         ("|" + knob.range + "|").find("|" + knob.value + "|") == std::string::npos;
+}
+
 bool changes(const Fix& fix, const Knob& knob) {
-  if (knob.type == "path")
-    return true;  // `to` describes the file; whether it is that one already nobody can tell from its name
+  if (knob.type == "path") return changes_path(fix, knob);
   if (knob.value == fix.to || !admits(knob, fix.to)) return false;
-  const std::optional<double> from = number(knob.value), to = number(fix.to);
+  const std::optional<double> from = magnitude(knob.value), to = magnitude(fix.to);
   if (fix.change == Fix::Change::set || !from || !to) return true;
   return fix.change == Fix::Change::raise ? *from < *to : *from > *to;
 }
@@ -96,6 +119,13 @@ std::string with_flag(const std::string& command, const std::string& flag, const
   return fmt::format("{}", fmt::join(words, " "));
 }
 
+std::string for_trial(const Fix& fix, Support shown) {
+  return fmt::format("for trial only, {} ({}){}{}",
+                     shown == Support::unknown ? "the recording cannot tell whether it helps"
+                                               : "nothing in the recording says that it helps",
+                     fix.when, fix.note.empty() ? "" : ": ", fix.note);
+}
+
 }  // namespace
 
 std::string command_with(const Knob& knob, const std::string& value, const Context& context) {
@@ -116,32 +146,43 @@ std::string command_with(const Knob& knob, const std::string& value, const Conte
   return "";
 }
 
-std::vector<SuggestedFix> suggest(const std::vector<Fix>& fixes, const Context& context) {
-  std::vector<SuggestedFix> known, others;
-  for (const Fix& fix : fixes) {
+std::vector<SuggestedFix> suggest(const std::vector<Fix>& fixes, const Context& context,
+                                  std::span<const Support> support) {
+  std::vector<SuggestedFix> suggestions;
+  for (std::size_t i = 0; i < fixes.size(); ++i) {
+    const Fix& fix = fixes[i];
+    const Support shown = i < support.size() ? support[i] : Support::shown;
     const Knob* knob = find(context.knobs, fix.knob);
     SuggestedFix suggested;
     suggested.knob = fix.knob;
     suggested.to = fix.to;
     suggested.note = fix.note;
     suggested.command = fix.command;
+    suggested.trial = shown != Support::shown;
+    if (suggested.trial) suggested.note = for_trial(fix, shown);
     if (knob == nullptr) {
-      others.push_back(std::move(suggested));
+      suggestions.push_back(std::move(suggested));
       continue;
     }
     if (!changes(fix, *knob)) continue;
+    if (knob->type == "path") {
+      suggested.to = fix.path_to;
+      suggested.command.erase("c8");  // takes sizes, as no engine does that takes a path
+    }
     suggested.from = knob->value;
     if (std::string command = command_with(*knob, fix.to, context); !command.empty()) {
       suggested.recorded_engine = context.engine.empty() ? "recorded engine" : context.engine;
       suggested.command[suggested.recorded_engine] = std::move(command);
     }
-    known.push_back(std::move(suggested));
+    suggestions.push_back(std::move(suggested));
   }
-  // A fix without a command to type comes after those that have one.
-  std::stable_partition(known.begin(), known.end(),
-                        [](const SuggestedFix& fix) { return !fix.recorded_engine.empty(); });
-  known.insert(known.end(), std::make_move_iterator(others.begin()), std::make_move_iterator(others.end()));
-  return known;
+  // Supported before trial, then what can be typed, then what the engine has at all.
+  const auto rank = [](const SuggestedFix& fix) {
+    return std::tuple(fix.trial, fix.recorded_engine.empty(), !fix.from.has_value());
+  };
+  std::stable_sort(suggestions.begin(), suggestions.end(),
+                   [&](const SuggestedFix& a, const SuggestedFix& b) { return rank(a) < rank(b); });
+  return suggestions;
 }
 
 }  // namespace dmprof::rules

@@ -1,15 +1,21 @@
 // Turns a rule's fixes into what to type for the engine that was recorded.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "rules/engine/diagnose.h"
 
 namespace dmprof::rules {
 
+// What the recording says about a fix's `when`.
+enum class Support { shown, not_shown, unknown };
+
 // Those that change something: not what the knob is set to already, not a raise of what is higher, nothing outside the
-// knob's range. Knobs the engine registered come first, otherwise in the rule's order.
-std::vector<SuggestedFix> suggest(const std::vector<Fix>& fixes, const Context& context);
+// knob's range. What the recording supports comes first, knobs the engine registered before others; then, marked,
+// proposals for trial. Otherwise in the rule's order. `support` has an entry a fix; missing ones count as shown.
+std::vector<SuggestedFix> suggest(const std::vector<Fix>& fixes, const Context& context,
+                                  std::span<const Support> support = {});
 
 // The command to run with one knob changed, as the knob says it is set; "" when the knob does not say, or is set by a
 // path.

@@ -64,7 +64,7 @@ std::vector<Complaint> lint(std::span<const Rule> rules, const Catalogue& catalo
     const auto complain = [&](std::string message) { complaints.push_back({rule.id, rule.file, std::move(message)}); };
     if (!ids.insert(rule.id).second) complain("another rule has the same id; rename one");
     std::set<std::string> used, columns;
-    for (const std::string& condition : rule.all) {
+    for (const std::string& condition : expressions_of(rule)) {
       auto outcome = sandbox->evaluate(condition, rule.thresholds);
       if (!outcome) {
         complain(outcome.error().message + "; conditions read catalogued metrics only (`dmprof metrics`)");

@@ -94,10 +94,12 @@ T choice(const YAML::Node& parent, const char* key, std::initializer_list<std::p
 }
 
 Fix fix(const YAML::Node& node) {
-  only(node, {"knob", "change", "to", "note", "command"}, "a fix");
+  only(node, {"knob", "change", "to", "path_to", "when", "note", "command"}, "a fix");
   Fix result;
   result.knob = text(node, "knob");
   result.to = text(node, "to");
+  result.path_to = text(node, "path_to", false);
+  result.when = text(node, "when", false);
   result.note = text(node, "note", false);
   using Change = Fix::Change;
   result.change = choice<Change>(

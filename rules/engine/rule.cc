@@ -21,4 +21,12 @@ std::optional<Severity> parse_severity(std::string_view text) {
   return std::nullopt;
 }
 
+std::vector<std::string> expressions_of(const Rule& rule) {
+  std::vector<std::string> all = rule.all;
+  for (const Fix& fix : rule.fixes) {
+    if (!fix.when.empty()) all.push_back(fix.when);
+  }
+  return all;
+}
+
 }  // namespace dmprof::rules

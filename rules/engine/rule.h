@@ -28,6 +28,9 @@ struct Fix {
     lower
   } change = Change::set;  // raise/lower: only when the current value is below/above `to`
   std::string to;
+  std::string
+      path_to;       // in words, for an engine whose knob holds a path: no value can be typed for it; "" = no such fix
+  std::string when;  // SQL: what of the recording supports it; unless true the fix is a proposal for trial. "" = always
   std::string note;
   std::map<std::string, std::string> command;  // by engine: c8, dm-engine, vllm, sglang, llama.cpp, tensorrt-llm
 };
@@ -54,6 +57,9 @@ struct Rule {
   std::vector<Vector> vectors;
   std::string file;
 };
+
+// Every SQL expression of the rule: its conditions, then what its fixes ask.
+std::vector<std::string> expressions_of(const Rule& rule);
 
 // Errors name the file and line. A rule that is returned is complete, but not yet linted (lint.h).
 Result<Rule> parse_rule(std::string_view yaml, std::string_view file);

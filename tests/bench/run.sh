@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Prints the figures of the README's benchmark section. Every ratio is taken inside one interleaved run; quote those, absolute
-# values drift with the machine. usage: tests/bench/run.sh [FILTER]     instrumentation, recording, beside or engine
+# values drift with the machine. usage: tests/bench/run.sh [FILTER]
+# FILTER: instrumentation, recording, metrics, beside or engine
 set -eu
 cd "$(dirname "$0")/../.."
 only=${1:-}
@@ -29,4 +30,8 @@ if part engine; then
     build/bin/dm-engine bench --model "$scratch/m400.gguf"
     rm "$scratch/m400.gguf"
   done
+fi
+if part metrics; then
+  echo "== metrics computed from 10 M events"
+  TMPDIR="$scratch" build/bench/bench_metrics
 fi

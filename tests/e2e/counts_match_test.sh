@@ -7,6 +7,7 @@ dmprof run -o run.dmprof -- dm-engine --model "$target" --draft "$draft" --looka
   --threads 1 --resident 2MiB --backing throttle:2GB/s,20us --baseline-every 8 --json >engine.json 2>run.err || die "the recording failed"
 
 counts_match run.dmprof
+[ "$(counted prefetches_displaced)" -gt 0 ] || die "no prefetch made room for itself: the pollution counted was not tried"
 
 # The playbook's own questions, a budget that sums to 1, and a diagnosis.
 dmprof --metric prefetch_hit_rate,speculation_accuracy,tokens_per_step --run run.dmprof >metrics.txt 2>metrics.err || die "a metric was not answered: $(cat metrics.txt)"

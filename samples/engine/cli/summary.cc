@@ -59,10 +59,12 @@ Json describe(const Counts& c) {
           {"block_hits", c.blocks.hits},
           {"block_late", c.blocks.late},
           {"block_misses", c.blocks.misses},
+          {"pollution_misses", c.blocks.pollution_misses},
           {"prefetches_issued", c.blocks.prefetches_issued},
           {"prefetches_completed", c.blocks.prefetches_completed},
           {"prefetches_evicted_unused", c.blocks.prefetches_evicted_unused},
           {"prefetches_cancelled", c.blocks.prefetches_cancelled},
+          {"prefetches_displaced", c.blocks.prefetches_displaced},
           {"transfers", c.blocks.transfers},
           {"transfer_bytes", c.blocks.transfer_bytes},
           {"kernels", c.kernels}};

@@ -28,6 +28,7 @@ dmprof_track* BlockRecorder::track() {
 
 void BlockRecorder::on_access(const StreamAccess& access) {
   raise(accesses_[static_cast<std::size_t>(access.outcome)]);
+  raise(pollution_misses_, access.polluted ? 1 : 0);
   const Ticks wait = clock_.ticks(access.wait);
   if (on_engine_thread()) recorder_.add_stall(wait);
   dmprof_block_access_event event{};
@@ -38,7 +39,7 @@ void BlockRecorder::on_access(const StreamAccess& access) {
   event.origin = static_cast<std::uint8_t>(access.origin);
   event.prediction = static_cast<std::uint8_t>(access.prediction);
   event.phase = recorder_.phase();
-  event.bytes = narrow(access.bytes);
+  event.bytes = narrow(access.memory);
   event.wait = wait;
   event.step = recorder_.step();
   dmprof_block_access(track(), &event);
@@ -52,7 +53,7 @@ void BlockRecorder::on_prefetch(const StreamPrefetch& prefetch) {
   event.tier = tiers_.resident;
   event.point = static_cast<std::uint8_t>(prefetch.point);
   event.bytes = narrow(prefetch.bytes);
-  event.victim = prefetch.victims.empty() ? 0 : prefetch.victims.front() + 1;
+  event.victim = prefetch.victim ? *prefetch.victim + 1 : 0;
   event.step = recorder_.step();
   dmprof_prefetch(track(), &event);
 }
@@ -90,10 +91,12 @@ BlockCounts BlockRecorder::counts() const {
   counts.hits = read(accesses_[0]);
   counts.late = read(accesses_[1]);
   counts.misses = read(accesses_[2]);
+  counts.pollution_misses = read(pollution_misses_);
   counts.prefetches_issued = read(prefetches_[0]);
   counts.prefetches_completed = read(prefetches_[1]);
   counts.prefetches_evicted_unused = read(prefetches_[2]);
   counts.prefetches_cancelled = read(prefetches_[3]);
+  counts.prefetches_displaced = read(prefetches_[4]);
   counts.transfers = read(transfers_);
   counts.transfer_bytes = read(transfer_bytes_);
   return counts;

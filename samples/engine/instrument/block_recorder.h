@@ -48,8 +48,9 @@ class BlockRecorder : public StreamObserver {
   StreamTiers tiers_;
   std::uint32_t path_prediction_name_, prefetch_scheduling_name_;
 
-  Count accesses_[3]{};    // by StreamOutcome
-  Count prefetches_[4]{};  // by StreamPrefetchPoint
+  Count accesses_[3]{};  // by StreamOutcome
+  Count pollution_misses_{0};
+  Count prefetches_[5]{};  // by StreamPrefetchPoint
   Count transfers_{0}, transfer_bytes_{0};
   std::atomic<std::int64_t> path_prediction_{0}, prefetch_scheduling_{0};
 };

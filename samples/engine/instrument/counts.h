@@ -34,10 +34,12 @@ struct BlockCounts {
   std::uint64_t hits = 0;
   std::uint64_t late = 0;
   std::uint64_t misses = 0;
+  std::uint64_t pollution_misses = 0;  // of `misses`, on a block that a prefetch had thrown out
   std::uint64_t prefetches_issued = 0;
   std::uint64_t prefetches_completed = 0;
   std::uint64_t prefetches_evicted_unused = 0;
   std::uint64_t prefetches_cancelled = 0;
+  std::uint64_t prefetches_displaced = 0;  // blocks thrown out for a prefetch
   std::uint64_t transfers = 0;
   std::uint64_t transfer_bytes = 0;
 };

@@ -91,7 +91,8 @@ StreamTiers register_stream_tiers(std::uint64_t resident_bytes, std::uint64_t ba
   backing.kind = "tier";
   backing.rank = 2;  // behind main memory, which the resident blocks lie in
   backing.size_bytes = backing_bytes;
-  backing.measured_bandwidth = link_bandwidth;
+  // By construction: the same figure in both places says that nobody measured it.
+  backing.datasheet_bandwidth = backing.measured_bandwidth = link_bandwidth;
   return {dmprof_capacity(&resident), dmprof_capacity(&backing)};
 }
 

@@ -84,7 +84,7 @@ Status BlockStreamer::Core::set_resident_bytes(std::uint64_t bytes) {
       if (bytes < cache_.budget()) cancel_queued(out);
       std::vector<Evicted> evicted;
       if (cache_.set_budget(bytes, evicted)) {
-        put_away(evicted, false, clock_.now(), out);
+        put_away(evicted, std::nullopt, clock_.now(), out);
         pool_.set_limit(bytes);
       } else {
         status = fail(

@@ -68,20 +68,20 @@ class BlockStreamer::Core {
     bool loading_pin = false;  // a prefetch that is not complete yet
     std::int64_t issue = 0;
     std::int64_t ready_at = 0;
-    std::vector<BlockId> victims;
     std::string error;
   };
   enum class Asker : std::uint8_t { demand, prefetch };
 
   // core_acquire.cc
   StreamPrediction learn(BlockId block);
-  dmprof::Status fetch(Lock& lock, BlockId block, std::int64_t now, Outbox& out);
+  dmprof::Status fetch(Lock& lock, StreamAccess& access, Outbox& out);
   dmprof::Status await(Lock& lock, BlockId block, Outbox& out);
   void transfer(Lock& lock, BlockId block, Asker asker, Outbox& out);
   void wait_until_arrived(Lock& lock, BlockId block);
   void drop(BlockId block);
-  void put_away(const std::vector<dmprof::cachemodel::Evicted>& evicted, bool for_prefetch, std::int64_t now,
-                Outbox& out);
+  // `prefetched`: the block they make room for, nothing where a demand or a smaller budget throws them out.
+  void put_away(const std::vector<dmprof::cachemodel::Evicted>& evicted, std::optional<BlockId> prefetched,
+                std::int64_t now, Outbox& out);
 
   // core_prefetch.cc
   void plan(Outbox& out);

@@ -23,6 +23,7 @@ Result<std::span<const std::byte>> BlockStreamer::Core::acquire(BlockId block) {
   StreamAccess access;
   access.block = block;
   access.bytes = blocks_[block].extent.bytes;
+  access.memory = blocks_[block].memory;
   access.time = clock_.now();
   access.prediction = learn(block);
   const Access seen = cache_.access(block);
@@ -42,7 +43,7 @@ Result<std::span<const std::byte>> BlockStreamer::Core::acquire(BlockId block) {
   } else {
     access.outcome = StreamOutcome::miss;
     access.origin = StreamOrigin::demand;
-    status = fetch(lock, block, access.time, out);
+    status = fetch(lock, access, out);
   }
   if (access.outcome == StreamOutcome::hit) {
     plan(out);
@@ -57,6 +58,7 @@ Result<std::span<const std::byte>> BlockStreamer::Core::acquire(BlockId block) {
   stats_.predicted_right += access.prediction == StreamPrediction::right;
   stats_.predicted_wrong += access.prediction == StreamPrediction::wrong;
   stats_.predicted_none += access.prediction == StreamPrediction::none;
+  stats_.pollution_misses += access.polluted;
   stats_.wait_ns += access.wait;
   out.add(access);
   std::span<const std::byte> bytes;
@@ -84,8 +86,9 @@ StreamPrediction BlockStreamer::Core::learn(BlockId block) {
 }
 
 // A miss. The block is pinned for the caller where this succeeds.
-Status BlockStreamer::Core::fetch(Lock& lock, BlockId block, std::int64_t now, Outbox& out) {
-  stats_.pollution_misses += evicted_by_prefetch_.erase(block);
+Status BlockStreamer::Core::fetch(Lock& lock, StreamAccess& access, Outbox& out) {
+  const BlockId block = access.block;
+  access.polluted = evicted_by_prefetch_.erase(block) > 0;
   const std::uint64_t memory = blocks_[block].memory;
   std::vector<Evicted> evicted;
   if (cache_.admit(block, memory, FetchCause::demand, evicted) != Admission::admitted) {
@@ -93,11 +96,11 @@ Status BlockStreamer::Core::fetch(Lock& lock, BlockId block, std::int64_t now, O
                                               "{} blocks are held; raise --resident",
                                               memory, cache_.budget(), max_held_));
   }
-  put_away(evicted, false, now, out);
+  put_away(evicted, std::nullopt, access.time, out);
   cache_.pin(block);
   Slot& slot = slots_[block];
   slot.buffer = pool_.take(memory);
-  slot.issue = now;
+  slot.issue = access.time;
   if (!slot.buffer.bytes) {
     drop(block);
     return fail(ErrorKind::environment, fmt::format("no memory for a block of {} bytes; lower --resident", memory));
@@ -191,13 +194,18 @@ void BlockStreamer::Core::drop(BlockId block) {
   slots_.erase(slot);
 }
 
-void BlockStreamer::Core::put_away(const std::vector<Evicted>& evicted, bool for_prefetch, std::int64_t now,
-                                   Outbox& out) {
+void BlockStreamer::Core::put_away(const std::vector<Evicted>& evicted, std::optional<BlockId> prefetched,
+                                   std::int64_t now, Outbox& out) {
   for (const Evicted& each : evicted) {
     const auto slot = slots_.find(each.block);
     pool_.give_back(std::move(slot->second.buffer));
     slots_.erase(slot);
-    if (for_prefetch) evicted_by_prefetch_.insert(each.block);
+    if (prefetched) {
+      evicted_by_prefetch_.insert(each.block);
+      ++stats_.prefetches_displaced;
+      out.add(StreamPrefetch{*prefetched, StreamPrefetchPoint::displaced, blocks_[each.block].extent.bytes, now,
+                             each.block});
+    }
     if (!each.unused_prefetch) continue;
     ++stats_.prefetches_evicted_unused;
     out.add(StreamPrefetch{each.block, StreamPrefetchPoint::evicted_unused, blocks_[each.block].extent.bytes, now, {}});

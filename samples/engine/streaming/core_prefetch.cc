@@ -64,9 +64,8 @@ bool BlockStreamer::Core::issue_prefetch(BlockId block, std::int64_t now, Outbox
     ++stats_.prefetches_refused;
     return false;
   }
-  put_away(evicted, true, now, out);
+  put_away(evicted, block, now, out);
   cache_.pin(block);
-  evicted_by_prefetch_.erase(block);
   Slot& slot = slots_[block];
   slot.buffer = pool_.take(what.memory);
   if (!slot.buffer.bytes) {
@@ -74,11 +73,9 @@ bool BlockStreamer::Core::issue_prefetch(BlockId block, std::int64_t now, Outbox
     drop(block);
     return false;
   }
+  evicted_by_prefetch_.erase(block);
   slot.loading_pin = true;
   slot.issue = now;
-  std::stable_sort(evicted.begin(), evicted.end(),
-                   [](const Evicted& a, const Evicted& b) { return a.bytes > b.bytes; });
-  for (const Evicted& each : evicted) slot.victims.push_back(each.block);
   queue_.push_back(block);
   ++outstanding_;
   outstanding_memory_ += what.memory;
@@ -94,9 +91,7 @@ void BlockStreamer::Core::complete_prefetch(BlockId block, Outbox& out) {
   --outstanding_;
   outstanding_memory_ -= blocks_[block].memory;
   ++stats_.prefetches_completed;
-  out.add(StreamPrefetch{block, StreamPrefetchPoint::completed, blocks_[block].extent.bytes, slot.ready_at, {}},
-          std::move(slot.victims));
-  slot.victims.clear();
+  out.add(StreamPrefetch{block, StreamPrefetchPoint::completed, blocks_[block].extent.bytes, slot.ready_at, {}});
 }
 
 void BlockStreamer::Core::cancel_prefetch(BlockId block, Outbox& out) {

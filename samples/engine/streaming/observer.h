@@ -11,7 +11,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 
 #include "dmprof/cachemodel/block.h"
 
@@ -34,7 +33,13 @@ enum class StreamPrediction : std::uint8_t {
   right = 1,
   wrong = 2
 };  // was it the matrix's most likely next block
-enum class StreamPrefetchPoint : std::uint8_t { issued = 0, completed = 1, evicted_unused = 2, cancelled = 3 };
+enum class StreamPrefetchPoint : std::uint8_t {
+  issued = 0,
+  completed = 1,
+  evicted_unused = 2,
+  cancelled = 3,
+  displaced = 4
+};
 
 struct StreamAccess {
   BlockId block = 0;
@@ -42,8 +47,10 @@ struct StreamAccess {
   StreamOrigin origin = StreamOrigin::resident;
   StreamPrediction prediction = StreamPrediction::none;
   std::uint64_t bytes = 0;
-  std::int64_t time = 0;  // when it was asked for
-  std::int64_t wait = 0;  // 0 for a hit
+  std::uint64_t memory = 0;  // what it takes of the resident budget: the bytes and their padding
+  std::int64_t time = 0;     // when it was asked for
+  std::int64_t wait = 0;     // 0 for a hit
+  bool polluted = false;     // a miss on a block that a prefetch threw out
 };
 
 struct StreamPrefetch {
@@ -51,9 +58,7 @@ struct StreamPrefetch {
   StreamPrefetchPoint point = StreamPrefetchPoint::issued;
   std::uint64_t bytes = 0;
   std::int64_t time = 0;
-  // Of `completed`: the blocks that were evicted (when the prefetch was issued) to make room for it, first the one that
-  // lost most of it. More than one only where blocks differ in size. Valid during the callback.
-  std::span<const BlockId> victims;
+  std::optional<BlockId> victim = {};  // of `displaced`: thrown out to make room for `block`; one notice a victim
 };
 
 struct StreamTransfer {

@@ -3,14 +3,13 @@
 namespace dmengine {
 
 void Outbox::deliver() {
-  for (auto& notice : notices_) {
+  for (const auto& notice : notices_) {
     if (const auto* access = std::get_if<StreamAccess>(&notice)) {
       observer_->on_access(*access);
     } else if (const auto* transfer = std::get_if<StreamTransfer>(&notice)) {
       observer_->on_transfer(*transfer);
-    } else if (auto* prefetch = std::get_if<Prefetch>(&notice)) {
-      prefetch->notice.victims = prefetch->victims;
-      observer_->on_prefetch(prefetch->notice);
+    } else if (const auto* prefetch = std::get_if<StreamPrefetch>(&notice)) {
+      observer_->on_prefetch(*prefetch);
     } else if (const auto* stage = std::get_if<Stage>(&notice)) {
       observer_->on_stage(stage->stage, stage->start, stage->duration);
     }

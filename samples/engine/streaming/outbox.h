@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <utility>
 #include <variant>
 #include <vector>
 
@@ -21,8 +20,8 @@ class Outbox {
   void add(const StreamTransfer& transfer) {
     if (observer_) notices_.emplace_back(transfer);
   }
-  void add(const StreamPrefetch& prefetch, std::vector<BlockId> victims = {}) {
-    if (observer_) notices_.emplace_back(Prefetch{prefetch, std::move(victims)});
+  void add(const StreamPrefetch& prefetch) {
+    if (observer_) notices_.emplace_back(prefetch);
   }
   void add_stage(StreamStage stage, std::int64_t start, std::int64_t end) {
     if (observer_) notices_.emplace_back(Stage{stage, start, end - start});
@@ -31,10 +30,6 @@ class Outbox {
   void deliver();
 
  private:
-  struct Prefetch {
-    StreamPrefetch notice;
-    std::vector<BlockId> victims;
-  };
   struct Stage {
     StreamStage stage;
     std::int64_t start;
@@ -42,7 +37,7 @@ class Outbox {
   };
 
   StreamObserver* observer_;
-  std::vector<std::variant<StreamAccess, StreamTransfer, Prefetch, Stage>> notices_;
+  std::vector<std::variant<StreamAccess, StreamTransfer, StreamPrefetch, Stage>> notices_;
 };
 
 }  // namespace dmengine

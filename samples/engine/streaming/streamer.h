@@ -61,7 +61,8 @@ struct StreamingStats {
   std::uint64_t prefetches_completed = 0;
   std::uint64_t prefetches_evicted_unused = 0;
   std::uint64_t prefetches_cancelled = 0;
-  std::uint64_t prefetches_refused = 0;  // wanted but not issued: no room, or the policy preferred what is there
+  std::uint64_t prefetches_displaced = 0;  // blocks thrown out to make room for a prefetch
+  std::uint64_t prefetches_refused = 0;    // wanted but not issued: no room, or the policy preferred what is there
   std::uint64_t transfers = 0;
   std::uint64_t transfer_bytes = 0;
   std::int64_t transfer_ns = 0;  // the link's busy time

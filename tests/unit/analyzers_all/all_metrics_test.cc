@@ -253,5 +253,24 @@ TEST(AllMetrics, overhead_is_events_times_their_measured_cost) {
   EXPECT_NEAR(*metric(trace.recording, "recording_overhead").value, 1e6 / 1e8, 1e-12);
 }
 
+TEST(AllMetrics, overhead_counts_what_was_lost_and_what_ran_on_the_engines_own_tracks) {
+  Trace trace;
+  for (int i = 0; i < 10; ++i) trace.step({});
+  trace.recording.environment["recording.event_ns"] = "20";
+  EXPECT_EQ(metric(trace.recording, "recording_overhead").status, ValueStatus::unavailable);  // nobody counted
+  trace.recording.recorded_by_track = {{1, 40'000}, {2, 900'000}};  // the emitter gave no count; track 2 ran no step
+  EXPECT_NEAR(*metric(trace.recording, "recording_overhead").value, 8e5 / 1e8, 1e-12);
+  trace.recording.emitted[1] = 50'000;  // 10,000 were lost: emitting them took time all the same
+  EXPECT_NEAR(*metric(trace.recording, "recording_overhead").value, 1e6 / 1e8, 1e-12);
+  Step other = trace.recording.steps[0];
+  other.track = 3, other.step = 99;
+  trace.recording.steps.push_back(other);  // a second card doubles the time that is shared by
+  EXPECT_NEAR(*metric(trace.recording, "recording_overhead").value, 1e6 / 2e8, 1e-12);
+  for (const char* nonsense : {"-1", "abc", "", "1e999"}) {
+    trace.recording.environment["recording.event_ns"] = nonsense;
+    EXPECT_EQ(metric(trace.recording, "recording_overhead").status, ValueStatus::unavailable) << nonsense;
+  }
+}
+
 }  // namespace
 }  // namespace dmprof

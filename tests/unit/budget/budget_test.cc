@@ -71,6 +71,40 @@ TEST(Budget, a_transfer_counts_only_where_nothing_else_runs) {
   EXPECT_NEAR(budget.beside.at(0).value, .4, 1e-9);
 }
 
+TEST(Budget, a_transfer_that_is_waited_for_is_not_hidden) {
+  Trace trace = steady(4);
+  for (const Step& step : trace.recording.steps) {
+    Transfer transfer;
+    transfer.start = step.start + 2 * ms, transfer.duration = 5 * ms;
+    trace.recording.transfers.push_back(transfer);
+    trace.access(1, 0, AccessOutcome::miss, BlockOrigin::demand, step.start + 2 * ms, 2 * ms, step.step);
+    trace.access(2, 0, AccessOutcome::late, BlockOrigin::prefetched, step.start + 4 * ms, 1 * ms, step.step);
+  }
+  // 5 ms of transfer a step: 3 are waited for, 2 run behind verification.
+  EXPECT_NEAR(metric(trace.done(), "time_budget").beside.at(0).value, .2, 1e-9);
+  trace.recording.transfers.clear();
+  EXPECT_EQ(metric(trace.done(), "time_budget").beside.at(0).value, 0);
+}
+
+TEST(Budget, shares_have_intervals_over_steps_that_hold_them) {
+  Trace trace;
+  trace.warm_up();
+  for (int i = 0; i < 200; ++i) {
+    const TimeNs draft = (1 + i % 3) * ms;
+    trace.step({.drafted = 4, .accepted = 2, .draft = draft, .verify = 9 * ms - draft});
+    trace.now += 5 * ms;
+  }
+  const MetricValue value = metric(trace.done(), "time_budget");
+  for (const Part& part : value.parts) {
+    ASSERT_TRUE(part.interval) << part.name;
+    EXPECT_LE(part.interval->low, part.value + 1e-9) << part.name;
+    EXPECT_GE(part.interval->high, part.value - 1e-9) << part.name;
+  }
+  EXPECT_LT(value.part("draft")->interval->low, value.part("draft")->interval->high);
+  EXPECT_LT(value.part("draft")->interval->high - value.part("draft")->interval->low, .05);
+  ASSERT_TRUE(metric(trace.done(), "compute_occupancy").interval);
+}
+
 TEST(Budget, a_pause_is_queue_host_or_idle_by_who_is_there) {
   Trace trace;
   trace.warm_up();

@@ -44,9 +44,11 @@ Trace ten_accesses() {
   return trace;
 }
 
-void prefetch(Trace& trace, PrefetchPoint point, std::uint64_t block, TimeNs time, std::uint64_t victim = 0) {
+void prefetch(Trace& trace, PrefetchPoint point, std::uint64_t block, TimeNs time, std::uint64_t victim = 0,
+              std::uint64_t step = 0) {
   Prefetch event;
   event.track = 1, event.point = point, event.block = block, event.time = time, event.tier = 1, event.victim = victim;
+  event.step = step;
   trace.recording.prefetches.push_back(event);
 }
 
@@ -112,6 +114,87 @@ TEST(Cache, pollution_is_a_miss_to_what_a_prefetch_threw_out) {
   prefetch(trace, PrefetchPoint::completed, 1, early, 7 + 1);  // block 7 comes back by prefetch before it is asked for
   prefetch(trace, PrefetchPoint::completed, 7, early + 1, 50 + 1);
   EXPECT_DOUBLE_EQ(*metric(trace.done(), "prefetch_pollution").value, 1.0 / 4);
+}
+
+// Warm-up, four steps of which the second is a baseline step, all of them streaming.
+struct BaselineTrace {
+  Trace trace;
+  std::uint64_t warm_up = 0, plain = 0, baseline = 0, last = 0;
+  TimeNs at(std::uint64_t step) const { return trace.recording.steps[step - 1].start + 1 * ms; }
+};
+BaselineTrace with_baseline() {
+  BaselineTrace result;
+  result.trace.tier("resident", 0, true, 0, 3000);
+  result.warm_up = result.trace.step({});
+  result.plain = result.trace.step({.drafted = 4, .accepted = 2});
+  result.baseline = result.trace.step({.cut = StepCut::baseline});
+  result.trace.step({.drafted = 4, .accepted = 2});
+  result.last = result.trace.step({.drafted = 4, .accepted = 2});
+  return result;
+}
+
+TEST(Cache, accuracy_counts_uses_and_evictions_of_baseline_steps_alike) {
+  BaselineTrace steps = with_baseline();
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    steps.trace.access(i, 1, hit, prefetched, steps.at(steps.baseline), 0, steps.baseline);
+    prefetch(steps.trace, PrefetchPoint::evicted_unused, 10 + i, steps.at(steps.baseline), 0, steps.baseline);
+  }
+  const MetricValue value = metric(steps.trace.done(), "prefetch_accuracy");
+  ASSERT_TRUE(value.ok()) << value.reason;
+  EXPECT_DOUBLE_EQ(*value.value, .5);
+  EXPECT_EQ(value.samples, 6u);
+}
+
+TEST(Cache, accuracy_leaves_uses_and_evictions_of_warm_up_and_prefill_out_alike) {
+  BaselineTrace steps = with_baseline();
+  const std::uint64_t prefill = steps.trace.step({.phase = Phase::prefill});
+  steps.trace.access(1, 1, hit, prefetched, steps.at(steps.last), 0, steps.last);
+  steps.trace.access(2, 1, hit, prefetched, steps.at(steps.warm_up), 0, steps.warm_up);
+  steps.trace.access(3, 1, hit, prefetched, steps.at(prefill), 0, prefill, Phase::prefill);
+  for (const std::uint64_t step : {steps.warm_up, prefill, steps.plain})
+    prefetch(steps.trace, PrefetchPoint::evicted_unused, 9, steps.at(step), 0, step);
+  EXPECT_DOUBLE_EQ(*metric(steps.trace.done(), "prefetch_accuracy").value, .5);
+  const MetricValue by = metric(steps.trace.done(), "prefetch_accuracy", {.by = By::phase});
+  EXPECT_DOUBLE_EQ(*by.by.at(0).value[0].value, .5);
+}
+
+TEST(Cache, an_eviction_that_happened_after_its_step_by_the_clock_still_belongs_to_the_step_it_names) {
+  BaselineTrace steps = with_baseline();
+  steps.trace.access(1, 1, hit, prefetched, steps.at(steps.last), 0, steps.last);
+  prefetch(steps.trace, PrefetchPoint::evicted_unused, 9, steps.at(steps.plain), 0, steps.warm_up);
+  EXPECT_DOUBLE_EQ(*metric(steps.trace.done(), "prefetch_accuracy").value, 1);
+}
+
+TEST(Cache, every_block_that_one_prefetch_threw_out_pollutes) {
+  BaselineTrace steps = with_baseline();
+  for (const std::uint64_t victim : {7, 8, 9})
+    prefetch(steps.trace, PrefetchPoint::displaced, 1, steps.at(steps.plain), victim + 1, steps.plain);
+  prefetch(steps.trace, PrefetchPoint::issued, 1, steps.at(steps.plain), 0, steps.plain);
+  for (const std::uint64_t block : {7, 8, 9, 50})
+    steps.trace.access(block, 1, miss, demand, steps.at(steps.last), 0, steps.last);
+  EXPECT_DOUBLE_EQ(*metric(steps.trace.done(), "prefetch_pollution").value, .75);
+}
+
+TEST(Cache, what_happens_outside_the_scope_decides_pollution_but_is_not_counted) {
+  BaselineTrace steps = with_baseline();
+  // Thrown out in warm-up: one comes back before decoding counts, the other is missed in the scope.
+  prefetch(steps.trace, PrefetchPoint::displaced, 1, steps.at(steps.warm_up), 7 + 1, steps.warm_up);
+  prefetch(steps.trace, PrefetchPoint::displaced, 2, steps.at(steps.warm_up), 8 + 1, steps.warm_up);
+  steps.trace.access(7, 1, miss, demand, steps.at(steps.warm_up) + 1, 0, steps.warm_up);
+  steps.trace.access(7, 1, miss, demand, steps.at(steps.plain), 0, steps.plain);  // thrown out by a demand meanwhile
+  steps.trace.access(8, 1, miss, demand, steps.at(steps.plain), 0, steps.plain);
+  const MetricValue value = metric(steps.trace.done(), "prefetch_pollution");
+  EXPECT_DOUBLE_EQ(*value.value, .5);
+  EXPECT_EQ(value.samples, 2u);
+}
+
+TEST(Cache, a_cancelled_prefetch_still_threw_its_victims_out) {
+  BaselineTrace steps = with_baseline();
+  prefetch(steps.trace, PrefetchPoint::displaced, 1, steps.at(steps.plain), 7 + 1, steps.plain);
+  prefetch(steps.trace, PrefetchPoint::issued, 1, steps.at(steps.plain), 0, steps.plain);
+  prefetch(steps.trace, PrefetchPoint::cancelled, 1, steps.at(steps.plain) + 1, 0, steps.plain);
+  steps.trace.access(7, 1, miss, demand, steps.at(steps.last), 0, steps.last);
+  EXPECT_DOUBLE_EQ(*metric(steps.trace.done(), "prefetch_pollution").value, 1);
 }
 
 TEST(Cache, prediction_is_right_or_wrong_and_unavailable_when_nobody_predicts) {

@@ -91,6 +91,7 @@ class Tally final : public StreamObserver {
     total.predicted_right += access.prediction == StreamPrediction::right;
     total.predicted_wrong += access.prediction == StreamPrediction::wrong;
     total.predicted_none += access.prediction == StreamPrediction::none;
+    total.pollution_misses += access.polluted;
     total.wait_ns += access.wait;
   }
   void on_prefetch(const StreamPrefetch& prefetch) override {
@@ -108,8 +109,11 @@ class Tally final : public StreamObserver {
       case StreamPrefetchPoint::cancelled:
         ++total.prefetches_cancelled;
         break;
+      case StreamPrefetchPoint::displaced:
+        ++total.prefetches_displaced;
+        break;
     }
-    victims += prefetch.victims.size();
+    prefetches.push_back(prefetch);
   }
   void on_transfer(const StreamTransfer& transfer) override {
     const std::lock_guard lock(mutex_);
@@ -124,9 +128,9 @@ class Tally final : public StreamObserver {
   }
 
   std::vector<StreamAccess> accesses;
+  std::vector<StreamPrefetch> prefetches;
   std::vector<StreamTransfer> transfers;
   StreamingStats total;
-  std::uint64_t victims = 0;
   std::uint64_t predictions = 0;
   std::uint64_t schedulings = 0;
 

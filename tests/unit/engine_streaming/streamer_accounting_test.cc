@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
 
 #include "tests/unit/engine_streaming/fixtures.h"
 
@@ -19,11 +22,13 @@ void expect_equal(const StreamingStats& stats, const StreamingStats& told) {
   EXPECT_EQ(stats.predicted_right, told.predicted_right);
   EXPECT_EQ(stats.predicted_wrong, told.predicted_wrong);
   EXPECT_EQ(stats.predicted_none, told.predicted_none);
+  EXPECT_EQ(stats.pollution_misses, told.pollution_misses);
   EXPECT_EQ(stats.wait_ns, told.wait_ns);
   EXPECT_EQ(stats.prefetches_issued, told.prefetches_issued);
   EXPECT_EQ(stats.prefetches_completed, told.prefetches_completed);
   EXPECT_EQ(stats.prefetches_evicted_unused, told.prefetches_evicted_unused);
   EXPECT_EQ(stats.prefetches_cancelled, told.prefetches_cancelled);
+  EXPECT_EQ(stats.prefetches_displaced, told.prefetches_displaced);
   EXPECT_EQ(stats.transfers, told.transfers);
   EXPECT_EQ(stats.transfer_bytes, told.transfer_bytes);
   EXPECT_EQ(stats.transfer_ns, told.transfer_ns);
@@ -54,6 +59,29 @@ TEST(Accounting, every_counter_equals_its_callbacks) {
     // With the streamer gone every prefetch has ended one way or the other, and everything was told.
     EXPECT_EQ(tally.total.prefetches_issued, tally.total.prefetches_completed + tally.total.prefetches_cancelled);
     EXPECT_EQ(tally.accesses.size(), 8u * (4 * 5 + 40));
+  }
+}
+
+TEST(Accounting, an_access_tells_the_memory_that_the_cache_counts_for_the_block) {
+  const Model model("padded", std::vector<std::uint64_t>{4000, kBlock, kBlock + 1, 100, 5000});
+  for (const bool from_file : {false, true}) {
+    StillClock clock;
+    Tally tally;
+    StreamingOptions options = throttled(16 * kBlock);
+    if (from_file) options.backing = {};
+    {
+      const auto streamer = open_or_die({model.layout}, options, &tally, clock);
+      pass(streamer->weights(0), model);
+    }
+    ASSERT_EQ(tally.accesses.size(), 5u);
+    for (const StreamAccess& access : tally.accesses) {
+      EXPECT_EQ(access.memory % kBufferAlignment, 0u);
+      EXPECT_GE(access.memory, access.bytes);
+      EXPECT_LT(access.memory, access.bytes + 2 * kBufferAlignment);
+    }
+    if (!from_file) {
+      EXPECT_EQ(tally.accesses[0].memory, 4096u);
+    }
   }
 }
 
@@ -221,7 +249,37 @@ TEST(Accounting, a_small_cache_and_a_long_lookahead_evict_unused_prefetches_unde
   }
   EXPECT_GT(streamer->stats().prefetches_evicted_unused, 0u);
   EXPECT_GT(streamer->stats().pollution_misses, 0u);
-  EXPECT_GT(tally.victims, 0u);
+  EXPECT_GT(tally.total.prefetches_displaced, 0u);
+}
+
+TEST(Accounting, a_prefetch_that_throws_out_several_blocks_tells_of_each_when_it_is_issued) {
+  std::vector<std::uint64_t> sizes(24, kBlock);
+  for (std::size_t i = 5; i < sizes.size(); i += 6) sizes[i] = 4 * kBlock;  // makes room by throwing out up to four
+  const Model model("several", sizes);
+  StillClock clock;
+  Tally tally;
+  StreamingOptions options = throttled(14 * kBlock);
+  options.policy = PolicyKind::lru;
+  options.max_held = 1;
+  {
+    const auto streamer = open_or_die({model.layout}, options, &tally, clock);
+    for (int i = 0; i < 6; ++i) pass(streamer->weights(0), model, 1);
+  }
+  std::map<std::pair<BlockId, std::int64_t>, std::size_t> victims, issues;
+  for (const StreamPrefetch& prefetch : tally.prefetches) {
+    const std::pair key{prefetch.block, prefetch.time};
+    issues[key] += prefetch.point == StreamPrefetchPoint::issued;
+    EXPECT_EQ(prefetch.victim.has_value(), prefetch.point == StreamPrefetchPoint::displaced);
+    if (prefetch.point != StreamPrefetchPoint::displaced) continue;
+    EXPECT_NE(*prefetch.victim, prefetch.block);
+    ++victims[key];
+  }
+  std::size_t most = 0;
+  for (const auto& [key, count] : victims) {
+    EXPECT_GT(issues[key], 0u) << "block " << key.first << " displaced others at a moment when it was not issued";
+    most = std::max(most, count);
+  }
+  EXPECT_GT(most, 1u);
 }
 
 }  // namespace

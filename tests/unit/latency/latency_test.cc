@@ -1,5 +1,9 @@
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+#include <tuple>
+
 #include "analyzers/latency/latency.h"
 #include "tests/unit/registry/traces.h"
 
@@ -124,6 +128,115 @@ TEST(Latency, the_request_whose_prefill_holds_up_the_others_is_named) {
   ASSERT_TRUE(value.ok()) << value.reason;
   ASSERT_EQ(value.parts.size(), 1u);
   EXPECT_EQ(value.parts[0].name, "request 2 (prefill)");
+}
+
+TEST(Latency, the_request_that_waits_for_a_transfer_is_named_and_one_that_always_waits_a_little_is_not) {
+  Trace trace;
+  for (int i = 0; i < 150; ++i) {
+    const bool stalled = i == 100;
+    const TimeNs start = trace.now;
+    const std::uint64_t step = trace.step({.duration = stalled ? 100 * ms : 10 * ms, .requests = {3}});
+    trace.access(1, 1, AccessOutcome::miss, BlockOrigin::demand, start, stalled ? 80 * ms : 2 * ms, step);
+    if (i == 120) trace.step({.duration = 90 * ms, .requests = {3}});  // slow, but not by waiting
+  }
+  const MetricValue value = metric(trace.done(), "tail_culprit");
+  ASSERT_TRUE(value.ok()) << value.reason;
+  ASSERT_EQ(value.parts.size(), 1u);
+  EXPECT_EQ(value.parts[0].name, "request 3 (transfer)");
+  EXPECT_EQ(value.parts[0].value, 1);
+}
+
+TEST(Latency, transfers_alone_name_the_culprit_where_no_access_is_recorded) {
+  Trace trace;
+  for (int i = 0; i < 150; ++i) {
+    const TimeNs start = trace.now;
+    trace.step({.duration = i == 100 ? 100 * ms : 10 * ms});
+    Transfer transfer;
+    transfer.start = start, transfer.duration = i == 100 ? 95 * ms : 9 * ms;
+    trace.recording.transfers.push_back(transfer);
+  }
+  const MetricValue value = metric(trace.done(), "tail_culprit");
+  ASSERT_EQ(value.parts.size(), 1u);
+  EXPECT_EQ(value.parts[0].name, "request 1 (transfer)");
+}
+
+// Steps of 10 ms that emit three tokens, every fourth one a baseline step of 40 ms that emits one.
+Trace with_baseline_steps() {
+  Trace trace;
+  trace.request(1, RequestPoint::arrive, 0);
+  for (int i = 0; i < 40; ++i) {
+    if (i % 4 == 3) {
+      trace.step({.duration = 40 * ms, .cut = StepCut::baseline});
+    } else {
+      trace.step({.drafted = 4, .accepted = 2});
+    }
+  }
+  trace.request(1, RequestPoint::end, trace.now);
+  return trace;
+}
+
+TEST(Latency, baseline_steps_are_kept_apart_from_the_times_between_tokens) {
+  Trace trace = with_baseline_steps();
+  const MetricValue gaps = metric(trace.done(), "itl");
+  ASSERT_TRUE(gaps.ok()) << gaps.reason;
+  EXPECT_DOUBLE_EQ(gaps.spread->max, 10e6);
+  EXPECT_NE(gaps.window.find("baseline steps left out"), std::string::npos) << gaps.window;
+  EXPECT_EQ(gaps.beside.at(1).name, "gaps of baseline steps, mean");
+  EXPECT_DOUBLE_EQ(gaps.beside.at(1).value, 40e6);
+  // The first of 30 drafting steps begins the text: 29 gaps of 10 ms and 2 + 29 * 3 tokens.
+  EXPECT_DOUBLE_EQ(*metric(trace.done(), "tpot").value, 290e6 / (2 + 29 * 3));
+}
+
+TEST(Latency, the_whole_request_includes_its_baseline_steps_and_says_so) {
+  Trace trace = with_baseline_steps();
+  const MetricValue value = metric(trace.done(), "e2e_latency");
+  EXPECT_DOUBLE_EQ(*value.value, 700e6);
+  EXPECT_NE(value.window.find("baseline steps included"), std::string::npos) << value.window;
+  EXPECT_DOUBLE_EQ(value.beside.at(0).value, 400e6);
+  Trace plain = one_request();
+  EXPECT_EQ(metric(plain.done(), "e2e_latency").window.find("baseline"), std::string::npos);
+}
+
+TEST(Latency, windows_hold_a_request_where_its_figure_became_known) {
+  Trace trace;
+  // Ten windows of 100 ms: request 1 arrives in the first, is scheduled in the second, has its first token in the third
+  // and ends with the run.
+  trace.request(1, RequestPoint::arrive, 0);
+  trace.request(1, RequestPoint::schedule, 150 * ms);
+  trace.now = 150 * ms;
+  trace.step({.duration = 100 * ms, .phase = Phase::prefill});
+  trace.request(1, RequestPoint::first_token, 250 * ms);
+  for (int i = 0; i < 75; ++i) trace.step({});
+  trace.request(1, RequestPoint::end, trace.now);
+  const std::map<std::string, std::size_t> expected = {{"queue_wait", 1}, {"ttft", 2}, {"e2e_latency", 9}, {"tpot", 9}};
+  for (const auto& [name, window] : expected) {
+    const MetricValue value = metric(trace.done(), name, {.by = By::window});
+    ASSERT_EQ(value.by.size(), 10u) << name;
+    for (std::size_t i = 0; i < value.by.size(); ++i)
+      EXPECT_EQ(value.by[i].value[0].ok(), i == window) << name << " in " << value.by[i].key;
+  }
+  const MetricValue gaps = metric(trace.done(), "itl", {.by = By::window});
+  std::uint64_t samples = 0;
+  for (const ByRow& row : gaps.by) samples += row.value[0].samples;
+  EXPECT_GE(samples, 74u);  // the last token of the run is in the last window
+}
+
+TEST(Latency, breaking_down_by_request_gives_each_its_own_figure) {
+  Trace trace = one_request();
+  trace.request(2, RequestPoint::arrive, 55 * ms);
+  trace.request(2, RequestPoint::first_token, 95 * ms);
+  trace.now = 95 * ms;
+  trace.step({.requests = {2}});
+  trace.request(2, RequestPoint::end, trace.now);
+  for (const auto& [name, first, second] : {std::tuple{"ttft", 25e6, 40e6},
+                                            {"e2e_latency", 55e6, 50e6},
+                                            {"itl", 30e6 / 8, 10e6},
+                                            {"step_time", 10e6, 10e6}}) {
+    const MetricValue value = metric(trace.done(), name, {.by = By::request});
+    ASSERT_EQ(value.by.size(), 2u) << name;
+    EXPECT_DOUBLE_EQ(*value.by[0].value[0].value, first) << name;
+    EXPECT_DOUBLE_EQ(*value.by[1].value[0].value, second) << name;
+  }
 }
 
 TEST(Latency, an_even_run_has_no_culprit) {

@@ -77,6 +77,78 @@ TEST(View, decode_beside_prefill_on_another_card_stays_decode_time) {
   EXPECT_EQ(view.step_tracks(), 2u);
 }
 
+TEST(View, a_request_sees_its_own_rows_steps_and_accesses_in_order) {
+  Trace trace;
+  trace.warm_up();
+  const std::uint64_t both = trace.step({.drafted = 4, .accepted = 1, .requests = {1, 2}});
+  const std::uint64_t second = trace.step({.drafted = 4, .accepted = 2, .requests = {2}});
+  const std::uint64_t first = trace.step({.drafted = 4, .accepted = 3, .requests = {1}});
+  for (const std::uint64_t step : {both, second, first}) {
+    trace.access(step * 10 + 1, 1, AccessOutcome::hit, BlockOrigin::resident, 5 * ms, 0, step);
+    trace.access(step * 10 + 2, 1, AccessOutcome::hit, BlockOrigin::resident, 6 * ms, 0, step);
+  }
+  const View view(trace.done());
+  const auto blocks = [&](std::uint64_t request) {
+    std::vector<std::uint64_t> all;
+    view.each_access({.request = request}, [&](const BlockAccess& access) { all.push_back(access.block); });
+    return all;
+  };
+  const auto steps = [&](std::uint64_t request) {
+    std::vector<std::uint64_t> all;
+    for (const Step& step : view.steps({.request = request})) all.push_back(step.step);
+    return all;
+  };
+  EXPECT_EQ(steps(1), (std::vector<std::uint64_t>{both, first}));
+  EXPECT_EQ(steps(2), (std::vector<std::uint64_t>{both, second}));
+  EXPECT_EQ(blocks(2), (std::vector<std::uint64_t>{both * 10 + 1, both * 10 + 2, second * 10 + 1, second * 10 + 2}));
+  EXPECT_EQ(view.speculation({.request = 2}).size(), 2u);
+  EXPECT_EQ(view.rows_of_step(both).size(), 2u);
+  EXPECT_TRUE(steps(99).empty());
+  EXPECT_TRUE(blocks(99).empty());
+  EXPECT_TRUE(view.rows_of_step(0).empty());
+}
+
+TEST(View, step_ids_out_of_order_are_found_all_the_same) {
+  Trace trace;
+  for (int i = 0; i < 6; ++i) trace.step({});
+  for (Step& step : trace.recording.steps) step.step = 100 - step.step;
+  for (SpeculationStep& row : trace.recording.speculation) row.step = 100 - row.step;
+  const View view(trace.done());
+  EXPECT_EQ(view.rows_of_step(97).size(), 1u);
+  EXPECT_EQ(view.steps({.request = 1}).size(), 5u);
+}
+
+TEST(View, wall_is_the_length_of_time) {
+  Trace trace;
+  for (int i = 0; i < 4; ++i) trace.step({});
+  trace.step({.duration = 30 * ms, .phase = Phase::prefill});
+  trace.step({});
+  const View view(trace.done());
+  for (const Scope& scope : {Scope{}, Scope{.phase = Phase::prefill}, Scope{.range = TimeRange{15 * ms, 55 * ms}}})
+    EXPECT_EQ(view.wall(scope), total(view.time(scope)));
+}
+
+TEST(View, prefetches_belong_where_the_accesses_of_their_step_belong) {
+  Trace trace;
+  const std::uint64_t prefill = trace.step({.phase = Phase::prefill}), warm_up = trace.step({}),
+                      decode = trace.step({});
+  const std::uint64_t baseline = trace.step({.cut = StepCut::baseline});
+  trace.step({});
+  trace.step({});
+  const View view(trace.done());
+  for (const std::uint64_t step : {prefill, warm_up, decode, baseline, std::uint64_t{0}, std::uint64_t{77}}) {
+    for (const TimeNs time : {5 * ms, 15 * ms, 25 * ms, 35 * ms, 45 * ms, 500 * ms}) {
+      Prefetch prefetch;
+      prefetch.step = step, prefetch.time = time;
+      BlockAccess access;
+      access.step = step, access.time = time;
+      for (const Phase phase : {Phase::prefill, Phase::decode})
+        EXPECT_EQ(view.belongs(prefetch, {.phase = phase}), view.belongs(access, {.phase = phase}))
+            << step << " " << time;
+    }
+  }
+}
+
 TEST(View, an_empty_recording_has_nothing_and_breaks_nothing) {
   const Recording recording;
   const View view(recording);

@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <string>
+
 #include "analyzers/roofline/roofline.h"
 #include "tests/unit/registry/traces.h"
 
@@ -45,6 +48,30 @@ TEST(Roofline, bandwidth_is_of_the_slowest_tier_that_served_and_names_it) {
   EXPECT_NEAR(*value.value, 8e6 / (.04 * 1e9), 1e-9);
   EXPECT_EQ(value.subject, "backing");
   EXPECT_NEAR(*metric(trace.done(), "useful_byte_share").value, .75, 1e-12);
+}
+
+TEST(Roofline, a_bandwidth_that_was_configured_is_not_called_measured) {
+  Trace trace = streaming();
+  calibrate(trace, "1e10", "1e12");
+  const auto figure = [](const MetricValue& value, const std::string& name) {
+    return std::any_of(value.beside.begin(), value.beside.end(), [&](const Beside& b) { return b.name == name; });
+  };
+  EXPECT_TRUE(figure(metric(trace.done(), "bandwidth_utilization"), "measured bandwidth"));
+  EXPECT_EQ(metric(trace.done(), "bandwidth_utilization").reason, "");
+  trace.recording.capacities[2].datasheet_bandwidth = 2e9;  // a datasheet beside a measurement is no configuration
+  EXPECT_EQ(metric(trace.done(), "bandwidth_utilization").reason, "");
+  trace.recording.capacities[2].datasheet_bandwidth = 1e9;
+  const MetricValue value = metric(trace.done(), "bandwidth_utilization");
+  EXPECT_TRUE(figure(value, "configured bandwidth"));
+  EXPECT_FALSE(figure(value, "measured bandwidth"));
+  for (const char* name : {"bandwidth_utilization", "step_time_over_roofline", "ridge_point"})
+    EXPECT_NE(metric(trace.done(), name).reason.find("not a measurement"), std::string::npos) << name;
+  // What the recorded transfers reached stands beside it: 2 MB in 5 ms.
+  for (const Beside& beside : value.beside) {
+    if (beside.name == "while a transfer ran") {
+      EXPECT_NEAR(beside.value, 4e8, 1);
+    }
+  }
 }
 
 TEST(Roofline, bytes_outside_the_window_do_not_count) {

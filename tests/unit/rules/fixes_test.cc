@@ -86,10 +86,57 @@ TEST(Fixes, knobs_of_the_recorded_engine_come_first_and_foreign_ones_have_no_com
 TEST(Fixes, a_path_cannot_be_typed_for_the_user) {
   Knob draft = knob("draft", "small.gguf", "environment", "DM_DRAFT");
   draft.type = "path";
-  const auto fixes = suggested({fix("draft", "3b", Fix::Change::raise)}, {draft});
+  Fix larger = fix("draft", "3b", Fix::Change::raise);
+  larger.command = {{"c8", "export DM_DRAFT=3b"}, {"llama.cpp", "--model-draft <larger draft>"}};
+  EXPECT_TRUE(suggested({larger}, {draft}).empty()) << "a size is no path";
+  larger.path_to = "a larger draft model";
+  const auto fixes = suggested({larger}, {draft});
   ASSERT_EQ(fixes.size(), 1u);
   EXPECT_EQ(fixes[0].from, "small.gguf");
-  EXPECT_TRUE(fixes[0].command.empty());
+  EXPECT_EQ(fixes[0].to, "a larger draft model");
+  EXPECT_EQ(fixes[0].recorded_engine, "");
+  EXPECT_FALSE(fixes[0].command.contains("c8"));
+  EXPECT_FALSE(fixes[0].command.contains("dm-engine"));
+}
+
+TEST(Fixes, no_larger_draft_model_is_proposed_where_there_is_none_to_replace) {
+  Fix larger = fix("draft", "3b", Fix::Change::raise);
+  larger.path_to = "a larger draft model";
+  for (const char* without : {"none", "ngram", ""}) {
+    Knob draft = knob("draft", without, "environment", "DM_DRAFT", "none|ngram|FILE");
+    draft.type = "path";
+    EXPECT_TRUE(suggested({larger}, {draft}).empty()) << without;
+  }
+}
+
+TEST(Fixes, sizes_are_compared_as_sizes) {
+  const auto proposes = [](const char* now) {
+    return !suggested({fix("draft", "3b", Fix::Change::raise)},
+                      {knob("draft", now, "environment", "DM_DRAFT", "350m|1b|3b|7b")})
+                .empty();
+  };
+  EXPECT_TRUE(proposes("1b"));
+  EXPECT_TRUE(proposes("350m"));
+  EXPECT_FALSE(proposes("3b"));
+  EXPECT_FALSE(proposes("7b"));
+}
+
+TEST(Fixes, what_the_recording_supports_comes_before_what_is_only_worth_a_trial) {
+  const std::vector<Knob> knobs = {knob("a", "1", "flag", "--a"), knob("b", "1", "flag", "--b"),
+                                   knob("c", "1", "flag", "--c")};
+  std::vector<Fix> fixes = {fix("a", "2"), fix("b", "2"), fix("foreign", "2"), fix("c", "2")};
+  fixes[0].when = "x > 1", fixes[0].note = "why";
+  Context context;
+  context.knobs = knobs;
+  const std::vector<Support> support = {Support::unknown, Support::not_shown, Support::shown, Support::shown};
+  const std::vector<SuggestedFix> suggestions = suggest(fixes, context, support);
+  std::vector<std::string> order;
+  for (const SuggestedFix& one : suggestions) order.push_back(one.knob);
+  EXPECT_EQ(order, (std::vector<std::string>{"c", "foreign", "a", "b"}));
+  EXPECT_FALSE(suggestions[0].trial);
+  EXPECT_TRUE(suggestions[2].trial);
+  EXPECT_EQ(suggestions[2].note, "for trial only, the recording cannot tell whether it helps (x > 1): why");
+  EXPECT_NE(suggestions[3].note.find("nothing in the recording says"), std::string::npos);
 }
 
 TEST(Fixes, values_with_special_characters_are_quoted) {

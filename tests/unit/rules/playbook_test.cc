@@ -1,9 +1,14 @@
 // The rules that ship: each is read, linted and run against its own vectors.
+#include <algorithm>
 #include <cstdlib>
+#include <map>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "analyzers/all/register_all.h"
+#include "rules/engine/diagnose.h"
 #include "rules/engine/lint.h"
 
 namespace dmprof::rules {
@@ -36,6 +41,125 @@ TEST(Playbook, holds_the_rules_of_the_manual_under_their_file_names) {
   }
   for (const char* id : {"bandwidth-underused", "speculation-engine-contention"})
     EXPECT_NE(std::find(ids.begin(), ids.end(), id), ids.end()) << id;
+}
+
+// A finding of the shipped rule, with every metric of its first firing vector and what is given besides.
+Finding finding_of(const std::string& id, const std::vector<Knob>& knobs, std::map<std::string, double> metrics,
+                   const std::string& command = "") {
+  const Catalogue catalogue = full_catalogue();
+  for (const Rule& rule : playbook()) {
+    if (rule.id != id) continue;
+    metrics.insert(rule.vectors.at(0).metrics.begin(), rule.vectors.at(0).metrics.end());
+    std::vector<MetricValue> values;
+    for (const auto& [name, number] : metrics) {
+      MetricValue value = scalar(number, 100);
+      value.name = name, value.unit = catalogue.find(name)->unit;
+      values.push_back(value);
+    }
+    Context context;
+    context.knobs = knobs, context.engine = "dm-simcard", context.command = command;
+    const std::vector<Rule> rules = {rule};
+    auto diagnosis = diagnose(rules, catalogue, values, context);
+    EXPECT_TRUE(diagnosis) << diagnosis.error().message;
+    if (diagnosis && diagnosis->findings.size() == 1) return diagnosis->findings[0];
+  }
+  ADD_FAILURE() << id << " did not fire";
+  return {};
+}
+
+Knob knob(std::string name, std::string value, std::string how, std::string handle, std::string range,
+          std::string type = "choice") {
+  Knob result;
+  result.name = std::move(name), result.value = std::move(value), result.how = std::move(how);
+  result.handle = std::move(handle), result.range = std::move(range), result.type = std::move(type);
+  return result;
+}
+
+std::vector<Knob> card_knobs() {
+  return {knob("draft", "1b", "environment", "DM_DRAFT", "1b|3b"),
+          knob("lookahead", "5", "environment", "DM_LOOKAHEAD", "0..16", "integer"),
+          knob("cache_policy", "0", "environment", "DM_CACHE_POLICY", "0|1|2"),
+          knob("interleave_sched", "0", "file", "/sys/module/dm_corsair/parameters/interleave_sched", "0|1"),
+          knob("max_concurrent", "6", "environment", "DM_MAX_CONCURRENT", "1..64", "integer")};
+}
+
+std::vector<std::string> order(const Finding& finding) {
+  std::vector<std::string> knobs;
+  for (const SuggestedFix& fix : finding.fixes) knobs.push_back(fix.knob + (fix.trial ? " (trial)" : ""));
+  return knobs;
+}
+
+const SuggestedFix& fix_of(const Finding& finding, const std::string& name) {
+  static const SuggestedFix none;
+  for (const SuggestedFix& fix : finding.fixes) {
+    if (fix.knob == name) return fix;
+  }
+  ADD_FAILURE() << "no fix turns " << name;
+  return none;
+}
+
+TEST(Playbook, a_card_gets_the_manuals_three_fixes_in_the_manuals_words) {
+  const Finding finding = finding_of("bandwidth-underused", card_knobs(), {});
+  const std::map<std::string, std::string> words = {{"draft", "export DM_DRAFT=3b"},
+                                                    {"lookahead", "export DM_LOOKAHEAD=8"},
+                                                    {"cache_policy", "export DM_CACHE_POLICY=2"}};
+  for (const auto& [name, command] : words) {
+    const SuggestedFix& fix = fix_of(finding, name);
+    EXPECT_EQ(fix.command.at("dm-simcard"), command);
+    EXPECT_EQ(fix.command.at("c8"), command);
+  }
+}
+
+TEST(Playbook, contention_turns_both_knobs_in_the_manuals_words) {
+  const Finding finding = finding_of("speculation-engine-contention", card_knobs(), {});
+  EXPECT_EQ(fix_of(finding, "interleave_sched").command.at("dm-simcard"),
+            "echo 1 > /sys/module/dm_corsair/parameters/interleave_sched");
+  EXPECT_EQ(fix_of(finding, "max_concurrent").command.at("dm-simcard"), "export DM_MAX_CONCURRENT=4");
+}
+
+TEST(Playbook, without_evidence_a_longer_lookahead_is_a_trial_and_comes_last) {
+  const std::vector<Knob> knobs = {knob("prefetch_distance", "4", "flag", "--prefetch-distance", "0..4096", "integer"),
+                                   knob("lookahead", "5", "environment", "DM_LOOKAHEAD", "0..16", "integer")};
+  const std::map<std::string, double> late = {{"prefetch_lateness", .4}, {"prefetch_accuracy", .9}};
+  EXPECT_EQ(order(finding_of("bandwidth-underused", knobs, late)).at(0), "prefetch_distance");
+  auto with = [&](double gain) {
+    std::map<std::string, double> metrics = late;
+    metrics["marginal_lookahead"] = gain;
+    return order(finding_of("bandwidth-underused", knobs, metrics));
+  };
+  EXPECT_EQ(with(1.05).at(1), "lookahead");
+  EXPECT_NE(std::find(with(.9).begin(), with(.9).end(), "lookahead (trial)"), with(.9).end());
+  const std::vector<std::string> unknown = order(finding_of("bandwidth-underused", knobs, late));
+  EXPECT_EQ(std::count(unknown.begin(), unknown.end(), "lookahead (trial)"), 1);
+  EXPECT_NE(fix_of(finding_of("bandwidth-underused", knobs, late), "lookahead").note.find("for trial only"),
+            std::string::npos);
+}
+
+TEST(Playbook, a_longer_distance_is_a_trial_where_prefetches_are_in_time_or_useless) {
+  const std::vector<Knob> knobs = {knob("prefetch_distance", "4", "flag", "--prefetch-distance", "0..4096", "integer")};
+  const auto first = [&](double lateness, double coverage, double accuracy) {
+    return fix_of(
+               finding_of(
+                   "bandwidth-underused", knobs,
+                   {{"prefetch_lateness", lateness}, {"prefetch_coverage", coverage}, {"prefetch_accuracy", accuracy}}),
+               "prefetch_distance")
+        .trial;
+  };
+  EXPECT_FALSE(first(.3, .95, .9));  // late
+  EXPECT_FALSE(first(0, .3, .9));    // most misses are not covered
+  EXPECT_TRUE(first(0, .95, .9));    // in time, and nearly all of them
+  EXPECT_TRUE(first(.3, .3, .2));    // most are thrown out unused: further ahead wastes more
+}
+
+TEST(Playbook, an_engine_whose_draft_is_a_file_gets_words_and_nothing_to_type) {
+  const Finding finding = finding_of(
+      "bandwidth-underused", {knob("draft", "models/draft.gguf", "environment", "DM_DRAFT", "none|ngram|FILE", "path")},
+      {}, "dm-engine --model m.gguf");
+  const SuggestedFix& fix = fix_of(finding, "draft");
+  EXPECT_EQ(fix.from, "models/draft.gguf");
+  EXPECT_EQ(fix.to, "a larger draft model");
+  EXPECT_EQ(fix.recorded_engine, "");
+  for (const auto& [engine, command] : fix.command) EXPECT_EQ(command.find("3b"), std::string::npos) << engine;
 }
 
 }  // namespace

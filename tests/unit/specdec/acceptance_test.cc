@@ -151,5 +151,14 @@ TEST(Acceptance, trend_finds_a_decline_and_its_sign) {
   EXPECT_LT(value.interval->high, 0);
 }
 
+TEST(Acceptance, a_trend_needs_drafting_steps_and_not_a_product_of_group_sizes) {
+  Trace trace;
+  // 49 drafting steps among 1,000: grouped by two, 25 groups would pass for 50 steps.
+  for (int i = 0; i < 1100; ++i) trace.step(i < 49 ? Trace::StepSpec{.drafted = 4, .accepted = 2} : Trace::StepSpec{});
+  const MetricValue value = metric(trace.done(), "acceptance_trend");
+  EXPECT_EQ(value.status, ValueStatus::unavailable);
+  EXPECT_NE(value.reason.find("only 49 drafting steps"), std::string::npos) << value.reason;
+}
+
 }  // namespace
 }  // namespace dmprof

@@ -125,5 +125,36 @@ TEST(Cost, waste_is_the_draft_and_verify_time_of_rejected_tokens) {
   EXPECT_NEAR(*metric(trace.done(), "wasted_draft_share").value, 3.4 / 16, 1e-12);
 }
 
+// A steady draft of depth 3 with baseline steps: v(4) = 1.2, c = .1.
+Trace steady_draft(std::uint32_t mostly_accepted) {
+  Trace trace;
+  for (int i = 0; i < 60; ++i) {
+    if (i % 6 == 5) {
+      trace.step({.verify = 10 * ms, .cut = StepCut::baseline});
+    } else {
+      trace.step({.duration = 15 * ms, .drafted = 3, .accepted = mostly_accepted, .draft = 3 * ms, .verify = 12 * ms});
+    }
+  }
+  return trace;
+}
+
+TEST(Cost, one_position_more_pays_while_the_last_is_accepted_and_costs_little) {
+  Trace accepted = steady_draft(3), rejected = steady_draft(0);
+  const MetricValue pays = metric(accepted.done(), "marginal_lookahead");
+  ASSERT_TRUE(pays.ok()) << pays.reason;
+  // a = 1, 1, 1, 1: 5 tokens for v(5) + 4 c = 1.2667 + .4 against 4 for 1.2 + .3
+  EXPECT_NEAR(*pays.value, (5 / (1.2 + .2 / 3 + .4)) / (4 / 1.5), 1e-6);
+  EXPECT_EQ(pays.subject, "N = 3 to 4");
+  const MetricValue wasted = metric(rejected.done(), "marginal_lookahead");
+  ASSERT_TRUE(wasted.ok()) << wasted.reason;
+  EXPECT_LT(*wasted.value, 1);
+}
+
+TEST(Cost, one_position_more_is_not_judged_without_one_token_steps) {
+  Trace trace;
+  for (int i = 0; i < 20; ++i) trace.step({.drafted = 3, .accepted = 2, .draft = 3 * ms, .verify = 12 * ms});
+  EXPECT_EQ(metric(trace.done(), "marginal_lookahead").status, ValueStatus::unavailable);
+}
+
 }  // namespace
 }  // namespace dmprof
