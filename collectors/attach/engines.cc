@@ -10,6 +10,19 @@
 #include "dmprof/ring/process.h"
 
 namespace dmprof::attach {
+namespace {
+
+// Enough to know a command by in a message; cut between characters.
+std::string shortened(std::string command) {
+  constexpr std::size_t most_bytes = 80;
+  if (command.size() <= most_bytes) return command;
+  std::size_t end = most_bytes;
+  while (end > 0 && (static_cast<unsigned char>(command[end]) & 0xc0) == 0x80) --end;
+  command.resize(end);
+  return command + "...";
+}
+
+}  // namespace
 
 Result<std::vector<EngineInfo>> list_engines() {
   std::vector<EngineInfo> engines;
@@ -49,7 +62,7 @@ Result<ring::ControlPage> find_engine(std::int64_t pid) {
     return fail(ErrorKind::environment,
                 process + " belongs to another user (uid " + std::to_string(*owner) + "): run dmprof as that user");
   }
-  return fail(ErrorKind::environment, process + " (" + ring::command_of(pid) +
+  return fail(ErrorKind::environment, process + " (" + shortened(ring::command_of(pid)) +
                                           ") has no dmprof SDK, or has not called dmprof_init yet: link libdmprof and "
                                           "call it, see dmprof/sdk/dmprof.h");
 }

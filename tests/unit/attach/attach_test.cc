@@ -1,3 +1,5 @@
+#include <fcntl.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -191,6 +193,34 @@ TEST_F(Attach, says_why_a_process_cannot_be_recorded) {
   EXPECT_NE(error_of(::getpid()).message.find("has no dmprof SDK"), std::string::npos);
   EXPECT_NE(error_of(999'999'999).message.find("does not exist"), std::string::npos);
   EXPECT_NE(error_of(-1).message.find("does not exist"), std::string::npos);
+}
+
+TEST_F(Attach, tells_only_the_beginning_of_a_long_command_line) {
+  int ready[2];
+  ASSERT_EQ(::pipe2(ready, O_CLOEXEC), 0);
+  std::string words = ": ";  // a shell that reads its pipe and is called with much text, multi-byte characters too
+  for (int i = 0; i < 1500; ++i) words += "\u00e9";
+  int input[2];
+  ASSERT_EQ(::pipe(input), 0);
+  const pid_t other = ::fork();
+  if (other == 0) {
+    ::dup2(input[0], 0);
+    ::close(input[1]);
+    ::execl("/bin/sh", "sh", "-c", ("read line; " + words).c_str(), nullptr);
+    ::_exit(127);
+  }
+  ::close(ready[1]);
+  char byte = 0;
+  ASSERT_EQ(::read(ready[0], &byte, 1), 0);  // closed by exec
+  const auto page = find_engine(other);
+  ::close(input[1]);
+  ::kill(other, SIGKILL);
+  ::waitpid(other, nullptr, 0);
+  ASSERT_FALSE(page);
+  const std::string& message = page.error().message;
+  EXPECT_LT(message.size(), 300u);
+  EXPECT_NE(message.find("(sh -c read line; : \u00e9"), std::string::npos) << message;
+  EXPECT_NE(message.find("\u00e9...) has no dmprof SDK"), std::string::npos) << message;
 }
 
 TEST_F(Attach, says_that_a_process_of_another_user_is_not_ours) {
