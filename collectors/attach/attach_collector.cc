@@ -49,16 +49,15 @@ Status AttachCollector::start(EventSink& sink) {
 }
 
 Result<AttachCollector::Host*> AttachCollector::host_for(bool tsc) {
-  Host& host = hosts_[tsc];
-  if (host.clock == nullptr) {
-    auto clock = std::make_unique<HostClock>(tsc);
-    const auto domain = sink_->add_clock({"host", ClockKind::monotonic, clock->quality()});
-    if (!domain) return tl::unexpected(domain.error());
-    host.clock = std::move(clock);
-    host.domain = *domain;
-    DMPROF_TRY(sink_->add_clock_sync(host.clock->pair(host.domain)));
-  }
-  return &host;
+  const auto known = hosts_.find(tsc);
+  if (known != hosts_.end()) return &known->second;
+  Host host;
+  host.clock = std::make_unique<HostClock>(tsc);
+  const auto domain = sink_->add_clock({"host", ClockKind::monotonic, host.clock->quality()});
+  if (!domain) return tl::unexpected(domain.error());
+  host.domain = *domain;
+  DMPROF_TRY(sink_->add_clock_sync(host.clock->pair(host.domain)));
+  return &hosts_.emplace(tsc, std::move(host)).first->second;
 }
 
 Status AttachCollector::attach(ring::ControlPage page, Fault& fault) {

@@ -25,6 +25,7 @@ std::string shortened(std::string command) {
 }  // namespace
 
 Result<std::vector<EngineInfo>> list_engines() {
+  ring::remove_left_over();
   std::vector<EngineInfo> engines;
   for (const ring::PageName& name : ring::list_pages()) {
     const auto page = ring::open_page(name);

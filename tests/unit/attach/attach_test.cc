@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
+#include <vector>
 
 #include "tests/unit/attach/child_engine.h"
 
@@ -269,6 +271,37 @@ TEST_F(Attach, lists_the_engines_that_run_and_clears_away_dead_ones) {
   EXPECT_EQ(named("alpha"), 1);
   EXPECT_EQ(named("beta"), 0);
   EXPECT_FALSE(std::filesystem::exists(page_path(dead_pid)));
+}
+
+TEST_F(Attach, clears_away_unfinished_pages_of_processes_that_are_gone_and_nothing_else) {
+  const pid_t gone = ::fork();
+  if (gone == 0) ::_exit(0);
+  ::waitpid(gone, nullptr, 0);
+  ChildEngine engine([](const ChildEngine::Child& child) {
+    child.ready();
+    child.wait();
+  });
+  ASSERT_TRUE(engine.wait_ready());
+  const std::string folder = runtime + "/dmprof/";
+  const std::string dead = "." + std::to_string(gone);
+  const std::vector<std::string> kept = {"." + std::to_string(engine.pid()) + ".1f.new",
+                                         dead + ".1f.old",
+                                         std::to_string(gone) + ".1f.new",
+                                         ".new",
+                                         "..new",
+                                         ".-1.1f.new",
+                                         ".0.1f.new",
+                                         ".99999999999999999999.1f.new",
+                                         ".4294967297.1f.new",
+                                         dead + "x.1f.new",
+                                         dead + ".new.d"};
+  for (const std::string& name : kept) std::ofstream(folder + name) << "x";
+  std::ofstream(folder + dead + ".1f.new") << "x";
+  std::filesystem::create_directory(folder + dead + ".2f.new");
+  ASSERT_TRUE(list_engines());
+  EXPECT_FALSE(std::filesystem::exists(folder + dead + ".1f.new"));
+  EXPECT_TRUE(std::filesystem::exists(folder + dead + ".2f.new"));
+  for (const std::string& name : kept) EXPECT_TRUE(std::filesystem::exists(folder + name)) << name;
 }
 
 }  // namespace
