@@ -1,5 +1,6 @@
 #include "collectors/attach/attach_collector.h"
 
+#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -40,34 +41,42 @@ Status AttachCollector::start(EventSink& sink) {
   for (const std::int64_t pid : options_.pids) {
     auto page = find_engine(pid);
     if (!page) return tl::unexpected(page.error());
-    DMPROF_TRY(attach(std::move(*page)));
+    Fault fault{};
+    DMPROF_TRY(attach(std::move(*page), fault));
   }
   next_sync_ = monotonic_now() + sync_interval;
   return {};
 }
 
 Result<AttachCollector::Host*> AttachCollector::host_for(bool tsc) {
-  Host& host = hosts_[tsc];
-  if (host.clock == nullptr) {
-    auto clock = std::make_unique<HostClock>(tsc);
-    const auto domain = sink_->add_clock({"host", ClockKind::monotonic, clock->quality()});
-    if (!domain) return tl::unexpected(domain.error());
-    host.clock = std::move(clock);
-    host.domain = *domain;
-    DMPROF_TRY(sink_->add_clock_sync(host.clock->pair(host.domain)));
-  }
-  return &host;
+  const auto known = hosts_.find(tsc);
+  if (known != hosts_.end()) return &known->second;
+  Host host;
+  host.clock = std::make_unique<HostClock>(tsc);
+  const auto domain = sink_->add_clock({"host", ClockKind::monotonic, host.clock->quality()});
+  if (!domain) return tl::unexpected(domain.error());
+  host.domain = *domain;
+  DMPROF_TRY(sink_->add_clock_sync(host.clock->pair(host.domain)));
+  return &hosts_.emplace(tsc, std::move(host)).first->second;
 }
 
-Status AttachCollector::attach(ring::ControlPage page) {
-  const std::int64_t pid = page.identity().pid;
+Status AttachCollector::attach(ring::ControlPage page, Fault& fault) {
+  fault = Fault::sink;
   const auto host = host_for(page.identity().tsc);
   if (!host) return tl::unexpected(host.error());
   const SessionOptions options{options_.ring_bytes / sizeof(dmprof_slot), options_.spare_rings};
-  auto session = Session::open(std::move(page), options, budget_, *(*host)->clock, (*host)->domain, *sink_);
-  if (!session) return tl::unexpected(session.error());
+  auto session = Session::claim(std::move(page), options, budget_, *(*host)->clock, *sink_);
+  if (!session) {
+    fault = Fault::engine;
+    return tl::unexpected(session.error());
+  }
+  const Status begun = (*session)->begin((*host)->domain);
+  if (!begun) {
+    if (begun.error().kind == ErrorKind::bad_input) fault = Fault::engine;
+    return begun;
+  }
+  recorded_pids_.insert((*session)->pid());
   sessions_.push_back(std::move(*session));
-  recorded_pids_.insert(pid);
   ++seen_engines_;
   return {};
 }
@@ -84,15 +93,28 @@ Status AttachCollector::discover() {
     present.insert(key);
     if (examined_.count(key) != 0) continue;
     auto page = ring::open_page(name);
-    if (!page || !page->alive() || !wanted(page->identity())) continue;
+    if (!page) {
+      // Not a page: so it stays. All else may pass, a shortage of descriptors for one: look again next time.
+      if (page.error().kind != ErrorKind::bad_input) present.erase(key);
+      continue;
+    }
+    if (!wanted(page->identity())) continue;
+    if (!page->alive()) {
+      // A process that /proc does not tell about, but that is there, was not seen for a passing reason.
+      if (::kill(static_cast<pid_t>(name.pid), 0) == 0) present.erase(key);
+      continue;
+    }
     const bool running =
         std::any_of(sessions_.begin(), sessions_.end(), [&](const auto& s) { return s->pid() == name.pid; });
     if (running) {  // its old page goes first, when its session notices that it was replaced
       present.erase(key);
       continue;
     }
-    const Status attached = attach(std::move(*page));
-    if (!attached) problems_.push_back(attached.error().message);
+    Fault fault{};
+    const Status attached = attach(std::move(*page), fault);
+    if (attached) continue;
+    if (fault == Fault::sink) return attached;
+    problems_.push_back(attached.error().message);  // this engine stays unrecorded: the others go on
   }
   examined_ = std::move(present);
   return {};

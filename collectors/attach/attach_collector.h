@@ -53,7 +53,8 @@ class AttachCollector final : public Collector {
     std::uint32_t domain = 0;
   };
   Result<Host*> host_for(bool tsc);
-  Status attach(ring::ControlPage page);
+  enum class Fault { engine, sink };                    // whose an error is
+  Status attach(ring::ControlPage page, Fault& fault);  // `fault` is set when it fails
   Status discover();
   bool wanted(const ring::PageIdentity& identity) const;
   Status sync_clocks();

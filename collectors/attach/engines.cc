@@ -10,8 +10,22 @@
 #include "dmprof/ring/process.h"
 
 namespace dmprof::attach {
+namespace {
+
+// Enough to know a command by in a message; cut between characters.
+std::string shortened(std::string command) {
+  constexpr std::size_t most_bytes = 80;
+  if (command.size() <= most_bytes) return command;
+  std::size_t end = most_bytes;
+  while (end > 0 && (static_cast<unsigned char>(command[end]) & 0xc0) == 0x80) --end;
+  command.resize(end);
+  return command + "...";
+}
+
+}  // namespace
 
 Result<std::vector<EngineInfo>> list_engines() {
+  ring::remove_left_over();
   std::vector<EngineInfo> engines;
   for (const ring::PageName& name : ring::list_pages()) {
     const auto page = ring::open_page(name);
@@ -49,7 +63,7 @@ Result<ring::ControlPage> find_engine(std::int64_t pid) {
     return fail(ErrorKind::environment,
                 process + " belongs to another user (uid " + std::to_string(*owner) + "): run dmprof as that user");
   }
-  return fail(ErrorKind::environment, process + " (" + ring::command_of(pid) +
+  return fail(ErrorKind::environment, process + " (" + shortened(ring::command_of(pid)) +
                                           ") has no dmprof SDK, or has not called dmprof_init yet: link libdmprof and "
                                           "call it, see dmprof/sdk/dmprof.h");
 }

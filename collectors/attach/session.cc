@@ -16,9 +16,8 @@ constexpr TimeNs tell_interval = 1'000'000'000;
 
 }  // namespace
 
-Result<std::unique_ptr<Session>> Session::open(ring::ControlPage page, const SessionOptions& options,
-                                               ring::MemoryBudget& budget, HostClock& clock, std::uint32_t host_domain,
-                                               EventSink& sink) {
+Result<std::unique_ptr<Session>> Session::claim(ring::ControlPage page, const SessionOptions& options,
+                                                ring::MemoryBudget& budget, HostClock& clock, EventSink& sink) {
   DMPROF_TRY(page.lock());
   std::unique_ptr<Session> session(new Session(std::move(page), clock, sink));
   session->options_ = options;
@@ -29,15 +28,18 @@ Result<std::unique_ptr<Session>> Session::open(ring::ControlPage page, const Ses
   const auto threads =
       std::count_if(session->entries_.begin(), session->entries_.end(),
                     [](const dmprof_track_entry& e) { return e.state == DMPROF_TRACK_LIVE && e.thread_id != 0; });
-  const std::uint32_t generation = session->page_.next_generation();
+  session->next_generation_ = session->page_.next_generation();
   auto arena = ring::Arena::make(options.ring_slots, static_cast<std::uint32_t>(threads) + options.spare_rings,
-                                 generation, budget);
+                                 session->next_generation_, budget);
   if (!arena) return tl::unexpected(arena.error());
   session->arena_ = std::move(*arena);
-  DMPROF_TRY(session->introduce(host_domain));
-  session->generation_ = generation;
-  DMPROF_TRY(session->page_.announce(generation, session->arena_->path(), session->arena_->bytes()));
   return session;
+}
+
+Status Session::begin(std::uint32_t host_domain) {
+  DMPROF_TRY(introduce(host_domain));
+  generation_ = next_generation_;
+  return page_.announce(generation_, arena_->path(), arena_->bytes());
 }
 
 Result<std::uint64_t> Session::poll() {
@@ -72,7 +74,11 @@ Result<std::uint64_t> Session::poll() {
 
 bool Session::engine_ended() {
   const ring::PageIdentity& identity = page_.identity();
-  return !is_alive(identity.pid, identity.start_time) || !page_.in_place();
+  if (!is_alive(identity.pid, identity.start_time)) return true;
+  if (page_.in_place()) return false;
+  // The engine has withdrawn its page or begun anew; or somebody else removed the file, a cleaner of /tmp say, which
+  // the engine has still mapped and reads.
+  return page_.replaced() || !page_.alive();
 }
 
 Result<std::uint64_t> Session::drain() {
@@ -111,7 +117,9 @@ Status Session::finish() {
   if (finished_) return {};
   finished_ = true;
   const bool died = !is_alive(page_.identity().pid, page_.identity().start_time);
-  if (page_.in_place()) (void)page_.withdraw();  // a page that cannot be written has no reader either
+  // Through the open file, whatever became of its name: an engine that still has it mapped must not wait for us. A page
+  // that cannot be written has no reader either.
+  (void)page_.withdraw();
   // A thread may be between looking at `active` and counting its event: go on until nothing has moved for a while.
   Status status;
   std::uint64_t previous = ~0ull;

@@ -24,11 +24,11 @@ struct SessionOptions {
 
 class Session {
  public:
-  // Locks the engine, tells the sink about it, makes the rings and announces them. Everything passed in must outlive
-  // it.
-  static Result<std::unique_ptr<Session>> open(ring::ControlPage page, const SessionOptions& options,
-                                               ring::MemoryBudget& budget, HostClock& clock, std::uint32_t host_domain,
-                                               EventSink& sink);
+  // Locks the engine and makes its rings. Every error is about this engine. What is passed in must outlive the session.
+  static Result<std::unique_ptr<Session>> claim(ring::ControlPage page, const SessionOptions& options,
+                                                ring::MemoryBudget& budget, HostClock& clock, EventSink& sink);
+  // Tells the sink about the engine and announces the rings. bad_input: the engine's page; all else is the sink's.
+  Status begin(std::uint32_t host_domain);
 
   std::int64_t pid() const { return page_.identity().pid; }
   bool finished() const { return finished_; }
@@ -75,7 +75,7 @@ class Session {
   EventSink& sink_;
   SessionOptions options_;
   std::unique_ptr<ring::Arena> arena_;
-  std::uint32_t generation_ = 0;
+  std::uint32_t generation_ = 0, next_generation_ = 0;
   std::uint32_t process_ = 0;
   std::vector<std::uint32_t> domains_;  // by the engine's clock id
   const decode::ClockMap own_clock_;    // the identity: clocks of the engine count nanoseconds

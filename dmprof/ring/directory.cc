@@ -2,11 +2,14 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
@@ -38,6 +41,16 @@ std::optional<std::int64_t> pid_of(const char* file) {
   const auto parsed = std::from_chars(file, dot, pid);
   if (parsed.ec != std::errc() || parsed.ptr != dot || pid <= 0) return std::nullopt;
   return pid;
+}
+
+// ".PID.HEX.new" of a process that is gone: what an engine leaves that was killed between making and naming its page.
+bool is_left_over(const char* file) {
+  const std::size_t length = std::strlen(file);
+  std::int64_t pid = 0;
+  if (length < 5 || file[0] != '.' || std::strcmp(file + length - 4, ".new") != 0) return false;
+  const auto parsed = std::from_chars(file + 1, file + length, pid);
+  if (parsed.ec != std::errc() || *parsed.ptr != '.' || pid <= 0 || pid > INT32_MAX) return false;
+  return ::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH;
 }
 
 }  // namespace
@@ -75,6 +88,22 @@ Result<ControlPage> open_page(const PageName& name) {
   auto page = ControlPage::open(directory, file, name.directory + "/" + file);
   ::close(directory);
   return page;
+}
+
+void remove_left_over() {
+  for (const std::string& path : candidates()) {
+    const int fd = open_private(path);
+    if (fd < 0) continue;
+    DIR* directory = ::fdopendir(fd);
+    if (directory == nullptr) {
+      ::close(fd);
+      continue;
+    }
+    while (const dirent* entry = ::readdir(directory)) {
+      if (is_left_over(entry->d_name)) ::unlinkat(fd, entry->d_name, 0);
+    }
+    ::closedir(directory);
+  }
 }
 
 void remove_stale(const ControlPage& page) {

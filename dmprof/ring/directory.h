@@ -30,4 +30,7 @@ Result<ControlPage> open_page(const PageName& name);
 // Removes a page whose process has ended. A page that was replaced meanwhile is left alone.
 void remove_stale(const ControlPage& page);
 
+// Removes the unfinished pages of engines that were killed while they made them.
+void remove_left_over();
+
 }  // namespace dmprof::ring

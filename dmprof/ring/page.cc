@@ -93,6 +93,11 @@ bool ControlPage::in_place() const {
   return ::lstat(path_.c_str(), &info) == 0 && info.st_dev == device_ && info.st_ino == inode_;
 }
 
+bool ControlPage::replaced() const {
+  struct stat info {};
+  return ::lstat(path_.c_str(), &info) == 0 && (info.st_dev != device_ || info.st_ino != inode_);
+}
+
 Status ControlPage::read(void* to, std::size_t bytes, std::size_t offset) const {
   ssize_t got = 0;
   do {
@@ -104,7 +109,7 @@ Status ControlPage::read(void* to, std::size_t bytes, std::size_t offset) const 
 
 Status ControlPage::write(const void* from, std::size_t bytes, std::size_t offset) const {
   if (::pwrite(fd_, from, bytes, static_cast<off_t>(offset)) == static_cast<ssize_t>(bytes)) return {};
-  return fail(ErrorKind::environment, "cannot write to the control page " + path_ + ": " + reason());
+  return fail(ErrorKind::bad_input, "cannot write to the control page " + path_ + ": " + reason());
 }
 
 Result<PageCounts> ControlPage::counts() const {

@@ -65,7 +65,10 @@ class ControlPage {
   bool alive() const;
   // Whether the page is still the one its path names (a page withdrawn by its engine is not).
   bool in_place() const;
+  // Whether its path names another page by now: the engine began anew. Not so when the path names nothing.
+  bool replaced() const;
 
+  // From here on every fault of the page itself is bad_input, reading or writing: it is this one engine's.
   Result<PageCounts> counts() const;
   // Names [from, to). A name that points outside the heap comes back as "?".
   Result<std::vector<std::string>> names(std::uint32_t from, std::uint32_t to) const;

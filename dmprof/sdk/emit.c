@@ -13,12 +13,10 @@ static void fill_head(const dmprof_track* track, dmprof_slot_head* head, uint64_
   head->code = code;
 }
 
-/* Copies whole slots into the ring, which may wrap between them, and publishes them together. */
-static void put_slots(dmprof_track* track, const void* event, uint64_t bytes) {
-  const uint32_t active = dmprof_active_(track);
+/* Copies whole slots into the ring, which may wrap between them, and publishes them together. The track is attached. */
+static void write_slots(dmprof_track* track, const void* event, uint64_t bytes) {
   const uint64_t slots = bytes / sizeof(dmprof_slot);
-  if (active == 0) return;
-  if (!dmprof_attached_(track, active) || !dmprof_has_room_(track, slots)) {
+  if (!dmprof_has_room_(track, slots)) {
     dmprof_drop_(track, DMPROF_LOSS_RING_FULL);
     return;
   }
@@ -32,11 +30,23 @@ static void put_slots(dmprof_track* track, const void* event, uint64_t bytes) {
   dmprof_count_(track);
 }
 
+static void put_slots(dmprof_track* track, const void* event, uint64_t bytes) {
+  const uint32_t active = dmprof_active_(track);
+  if (active == 0) return;
+  if (dmprof_attached_(track, active)) {
+    write_slots(track, event, bytes);
+  } else {
+    dmprof_drop_(track, DMPROF_LOSS_NO_RING_MEMORY);
+  }
+}
+
+/* Never looks at `active` again: an attachment that begins while the span ends would reset the track, and the caller's
+ * depth, which it is about to write, would be one of the attachment before. */
 void dmprof_end_with_argument_(dmprof_track* track, const dmprof_frame_* frame, uint32_t depth, uint64_t now) {
   dmprof_wire_slice wire = {
       .step = frame->step, .argument = frame->argument, .duration = now - frame->start, .depth = depth};
   wire.head = (dmprof_slot_head){frame->start, frame->name, track->index, DMPROF_KIND_SLICE, 0};
-  put_slots(track, &wire, sizeof wire);
+  write_slots(track, &wire, sizeof wire);
 }
 
 void dmprof_emit_slice_(dmprof_track* track, const dmprof_slice_event* event) {

@@ -44,7 +44,11 @@ finish() {
     name="" expected=0
     return 0
   fi
-  [ -n "$status" ] && [ "$status" != "${expected:-0}" ] && complain "exit status $status, not ${expected:-0}"
+  if [ -z "$status" ]; then
+    complain "it runs nothing: a test has a line \"run: COMMAND\""
+  elif [ "$status" != "${expected:-0}" ]; then
+    complain "exit status $status, not ${expected:-0}"
+  fi
   ran=$((ran + 1))
   if [ -n "$wrong" ]; then
     failed=$((failed + 1))

@@ -171,9 +171,10 @@ Result<nlohmann::json> run(const Options& options) {
   if (!layout) return tl::unexpected(layout.error());
   auto weights = open_resident_weights(*layout);
   if (!weights) return tl::unexpected(weights.error());
-  ThreadPool pool(options.threads);
-  Model model(*layout, **weights, pool);
-  auto figures = measure(options, model, pool);
+  auto pool = ThreadPool::make(options.threads);
+  if (!pool) return tl::unexpected(pool.error());
+  Model model(*layout, **weights, **pool);
+  auto figures = measure(options, model, **pool);
   if (!figures) return tl::unexpected(figures.error());
   return to_json(options, model, *figures);
 }

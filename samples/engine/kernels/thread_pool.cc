@@ -1,8 +1,11 @@
 #include "samples/engine/kernels/thread_pool.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -78,6 +81,13 @@ struct ThreadPool::State {
     }
   }
 
+  void stop() {
+    stopping.store(true, std::memory_order_release);
+    job.fetch_add(1, std::memory_order_acq_rel);
+    job.notify_all();
+    for (std::thread& worker : workers) worker.join();
+  }
+
   void serve(unsigned thread) {
     uint32_t seen = 0;
     for (;;) {
@@ -92,17 +102,28 @@ struct ThreadPool::State {
 ThreadPool::ThreadPool(unsigned threads) : state_(std::make_unique<State>()) {
   const unsigned workers = std::clamp(threads, 1U, 1024U) - 1;
   state_->workers.reserve(workers);
-  for (unsigned thread = 1; thread <= workers; ++thread) {
-    state_->workers.emplace_back([state = state_.get(), thread] { state->serve(thread); });
+  try {
+    for (unsigned thread = 1; thread <= workers; ++thread) {
+      state_->workers.emplace_back([state = state_.get(), thread] { state->serve(thread); });
+    }
+  } catch (...) {  // those that did start must end before what they serve goes away
+    state_->stop();
+    throw;
   }
 }
 
-ThreadPool::~ThreadPool() {
-  state_->stopping.store(true, std::memory_order_release);
-  state_->job.fetch_add(1, std::memory_order_acq_rel);
-  state_->job.notify_all();
-  for (std::thread& worker : state_->workers) worker.join();
+dmprof::Result<std::unique_ptr<ThreadPool>> ThreadPool::make(unsigned threads) {
+  try {
+    return std::make_unique<ThreadPool>(threads);
+  } catch (const std::system_error& error) {
+    return dmprof::fail(dmprof::ErrorKind::environment,
+                        fmt::format("cannot start {} threads: {}; lower --threads, or allow more processes (ulimit -u) "
+                                    "and memory (ulimit -v)",
+                                    threads, error.code().message()));
+  }
 }
+
+ThreadPool::~ThreadPool() { state_->stop(); }
 
 unsigned ThreadPool::threads() const { return static_cast<unsigned>(state_->workers.size()) + 1; }
 

@@ -9,12 +9,16 @@
 #include <functional>
 #include <memory>
 
+#include "dmprof/base/error.h"
+
 namespace dmengine {
 
 class ThreadPool {
  public:
-  // `threads` counts the caller; 0 is taken as 1.
+  // `threads` counts the caller; 0 is taken as 1. Throws std::system_error when the system gives no more threads;
+  // make() turns that into an error.
   explicit ThreadPool(unsigned threads);
+  static dmprof::Result<std::unique_ptr<ThreadPool>> make(unsigned threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;

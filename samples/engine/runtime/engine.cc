@@ -6,15 +6,17 @@
 
 namespace dmengine {
 
-Engine::Engine(const Settings& settings, Recorder& recorder)
+Engine::Engine(const Settings& settings, Recorder& recorder, std::unique_ptr<ThreadPool> pool)
     : settings_(settings),
       recorder_(recorder),
-      pool_(settings.threads),
+      pool_(std::move(pool)),
       target_kernels_(recorder, ""),
       draft_kernels_(recorder, "draft.") {}
 
 dmprof::Result<std::unique_ptr<Engine>> Engine::load(const Settings& settings, Recorder& recorder) {
-  std::unique_ptr<Engine> engine(new Engine(settings, recorder));
+  auto pool = ThreadPool::make(settings.threads);
+  if (!pool) return tl::unexpected(pool.error());
+  std::unique_ptr<Engine> engine(new Engine(settings, recorder, std::move(*pool)));
   recorder.enter(Stage::load);
   DMPROF_TRY(engine->open_models());
   recorder.calibrate();
@@ -76,7 +78,7 @@ Status Engine::open_streamed() {
 }
 
 void Engine::make_model(ModelFile& file, WeightSource& weights) {
-  file.model = std::make_unique<Model>(file.layout, weights, pool_);
+  file.model = std::make_unique<Model>(file.layout, weights, *pool_);
   if (settings_.kernel_events) file.model->set_observer(&file == target_.get() ? &target_kernels_ : &draft_kernels_);
 }
 

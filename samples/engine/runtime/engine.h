@@ -43,7 +43,7 @@ class Engine {
              RunReport& report);
 
  private:
-  Engine(const Settings& settings, Recorder& recorder);
+  Engine(const Settings& settings, Recorder& recorder, std::unique_ptr<ThreadPool> pool);
 
   Status open_models();
   Status open_resident();
@@ -55,7 +55,7 @@ class Engine {
 
   const Settings& settings_;
   Recorder& recorder_;
-  ThreadPool pool_;
+  std::unique_ptr<ThreadPool> pool_;
   KernelRecorder target_kernels_;
   KernelRecorder draft_kernels_;
   std::unique_ptr<SdkStreamClock> clock_;  // these three only when weights are streamed

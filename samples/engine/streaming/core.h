@@ -35,6 +35,7 @@ struct StreamedBlock {
 
 class BlockStreamer::Core {
  public:
+  // Throws std::system_error when the prefetching thread cannot start.
   Core(std::vector<StreamedBlock> blocks, std::vector<std::unique_ptr<BackingStore>> stores,
        std::shared_ptr<dmprof::cachemodel::TransitionMatrix> matrix, const StreamingOptions& options,
        StreamObserver* observer, StreamClock& clock);

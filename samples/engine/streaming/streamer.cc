@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 #include "samples/engine/streaming/core.h"
@@ -83,8 +84,15 @@ Result<std::unique_ptr<BlockStreamer>> BlockStreamer::open(std::vector<std::shar
   }
   auto matrix = make_matrix(options, blocks.size());
   if (!matrix) return tl::unexpected(matrix.error());
-  auto core =
-      std::make_unique<Core>(std::move(blocks), std::move(stores), std::move(*matrix), options, observer, clock);
+  std::unique_ptr<Core> core;
+  try {
+    core = std::make_unique<Core>(std::move(blocks), std::move(stores), std::move(*matrix), options, observer, clock);
+  } catch (const std::system_error& error) {
+    return fail(ErrorKind::environment,
+                fmt::format("cannot start the thread that prefetches: {}; allow more processes (ulimit -u) and memory "
+                            "(ulimit -v)",
+                            error.code().message()));
+  }
   std::unique_ptr<BlockStreamer> streamer(new BlockStreamer(std::move(core)));
   BlockId first = 0;
   for (const auto& layout : models) {

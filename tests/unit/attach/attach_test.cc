@@ -1,5 +1,9 @@
+#include <fcntl.h>
+
 #include <algorithm>
 #include <cmath>
+#include <fstream>
+#include <vector>
 
 #include "tests/unit/attach/child_engine.h"
 
@@ -193,6 +197,34 @@ TEST_F(Attach, says_why_a_process_cannot_be_recorded) {
   EXPECT_NE(error_of(-1).message.find("does not exist"), std::string::npos);
 }
 
+TEST_F(Attach, tells_only_the_beginning_of_a_long_command_line) {
+  int ready[2];
+  ASSERT_EQ(::pipe2(ready, O_CLOEXEC), 0);
+  std::string words = ": ";  // a shell that reads its pipe and is called with much text, multi-byte characters too
+  for (int i = 0; i < 1500; ++i) words += "\u00e9";
+  int input[2];
+  ASSERT_EQ(::pipe(input), 0);
+  const pid_t other = ::fork();
+  if (other == 0) {
+    ::dup2(input[0], 0);
+    ::close(input[1]);
+    ::execl("/bin/sh", "sh", "-c", ("read line; " + words).c_str(), nullptr);
+    ::_exit(127);
+  }
+  ::close(ready[1]);
+  char byte = 0;
+  ASSERT_EQ(::read(ready[0], &byte, 1), 0);  // closed by exec
+  const auto page = find_engine(other);
+  ::close(input[1]);
+  ::kill(other, SIGKILL);
+  ::waitpid(other, nullptr, 0);
+  ASSERT_FALSE(page);
+  const std::string& message = page.error().message;
+  EXPECT_LT(message.size(), 300u);
+  EXPECT_NE(message.find("(sh -c read line; : \u00e9"), std::string::npos) << message;
+  EXPECT_NE(message.find("\u00e9...) has no dmprof SDK"), std::string::npos) << message;
+}
+
 TEST_F(Attach, says_that_a_process_of_another_user_is_not_ours) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs a second user";
   int ready[2];
@@ -239,6 +271,37 @@ TEST_F(Attach, lists_the_engines_that_run_and_clears_away_dead_ones) {
   EXPECT_EQ(named("alpha"), 1);
   EXPECT_EQ(named("beta"), 0);
   EXPECT_FALSE(std::filesystem::exists(page_path(dead_pid)));
+}
+
+TEST_F(Attach, clears_away_unfinished_pages_of_processes_that_are_gone_and_nothing_else) {
+  const pid_t gone = ::fork();
+  if (gone == 0) ::_exit(0);
+  ::waitpid(gone, nullptr, 0);
+  ChildEngine engine([](const ChildEngine::Child& child) {
+    child.ready();
+    child.wait();
+  });
+  ASSERT_TRUE(engine.wait_ready());
+  const std::string folder = runtime + "/dmprof/";
+  const std::string dead = "." + std::to_string(gone);
+  const std::vector<std::string> kept = {"." + std::to_string(engine.pid()) + ".1f.new",
+                                         dead + ".1f.old",
+                                         std::to_string(gone) + ".1f.new",
+                                         ".new",
+                                         "..new",
+                                         ".-1.1f.new",
+                                         ".0.1f.new",
+                                         ".99999999999999999999.1f.new",
+                                         ".4294967297.1f.new",
+                                         dead + "x.1f.new",
+                                         dead + ".new.d"};
+  for (const std::string& name : kept) std::ofstream(folder + name) << "x";
+  std::ofstream(folder + dead + ".1f.new") << "x";
+  std::filesystem::create_directory(folder + dead + ".2f.new");
+  ASSERT_TRUE(list_engines());
+  EXPECT_FALSE(std::filesystem::exists(folder + dead + ".1f.new"));
+  EXPECT_TRUE(std::filesystem::exists(folder + dead + ".2f.new"));
+  for (const std::string& name : kept) EXPECT_TRUE(std::filesystem::exists(folder + name)) << name;
 }
 
 }  // namespace

@@ -1,3 +1,7 @@
+#include <sys/syscall.h>
+
+#include <fstream>
+
 #include "tests/unit/attach/child_engine.h"
 
 namespace dmprof::attach {
@@ -46,7 +50,14 @@ TEST_F(Lossless, waits_for_room_and_loses_nothing) {
   expect_balance(sink);
 }
 
-TEST_F(Lossless, goes_on_alone_when_the_collector_dies) {
+// Whether the process waits in the futex of a full ring, by what the kernel says of its one thread.
+bool waits_in_futex(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/syscall");
+  long number = -1;
+  return file >> number && number == SYS_futex;
+}
+
+TEST_F(Lossless, waits_while_the_collector_lives_and_goes_on_alone_when_it_dies) {
   ChildEngine engine(emit_lossless);
   ASSERT_TRUE(engine.wait_ready());
   int ready[2];
@@ -62,10 +73,12 @@ TEST_F(Lossless, goes_on_alone_when_the_collector_dies) {
   char byte = 0;
   ASSERT_EQ(::read(ready[0], &byte, 1), 1);
   engine.go();
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));  // let it fill its ring and wait
+  const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (!waits_in_futex(engine.pid()) && std::chrono::steady_clock::now() < limit) std::this_thread::yield();
+  EXPECT_TRUE(waits_in_futex(engine.pid())) << "it did not wait for room";
   ::kill(recorder, SIGKILL);
   ::waitpid(recorder, nullptr, 0);
-  EXPECT_EQ(engine.join(), 0);
+  EXPECT_TRUE(engine.ends_within_seconds(10)) << "it waits for a collector that is dead";
 }
 
 }  // namespace
