@@ -9,7 +9,7 @@
 #include "dmprof/cli/playbook.h"
 #include "dmprof/cli/processes.h"
 #include "dmprof/cli/recordings.h"
-#include "dmprof/cli/suggest.h"
+#include "dmprof/base/suggest.h"
 #include "dmprof/cli/terminal.h"
 #include "dmprof/cli/values.h"
 #include "dmprof/report/diagnosis_json.h"

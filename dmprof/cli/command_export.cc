@@ -3,9 +3,9 @@
 
 #include <filesystem>
 
+#include "dmprof/base/suggest.h"
 #include "dmprof/cli/commands.h"
 #include "dmprof/cli/recordings.h"
-#include "dmprof/cli/suggest.h"
 #include "dmprof/export/chrome.h"
 #include "dmprof/export/csv.h"
 #include "dmprof/export/output.h"
