@@ -1,4 +1,4 @@
-# Everything comes from the distribution; scripts/install-packages.sh names the packages.
+# Everything comes from the distribution; cmake/install-packages.sh names the packages.
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 find_package(SQLite3 REQUIRED)

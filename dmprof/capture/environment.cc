@@ -17,6 +17,8 @@
 
 #include "dmprof/base/version.h"
 
+#include "dmprof/base/shell.h"
+
 extern char** environ;
 
 namespace dmprof::capture {
@@ -241,25 +243,6 @@ Environment process_environment(const std::vector<pid_t>& pids, const std::strin
     put(environment, only_one ? "command" : fmt::format("command.{}", pid), shell_quoted(words));
   }
   return environment;
-}
-
-std::string shell_quoted(const std::vector<std::string>& words) {
-  std::string line;
-  for (const std::string& one : words) {
-    if (!line.empty()) line += ' ';
-    const bool plain = !one.empty() && std::all_of(one.begin(), one.end(), [](unsigned char c) {
-      return std::isalnum(c) != 0 ||
-             std::string_view("-_./:=,+@%").find(static_cast<char>(c)) != std::string_view::npos;
-    });
-    if (plain) {
-      line += one;
-      continue;
-    }
-    line += '\'';
-    for (const char c : one) line += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    line += '\'';
-  }
-  return line;
 }
 
 Status store_environment(EventSink& sink, const Environment& environment) {

@@ -36,9 +36,6 @@ struct LastLevelCache {
 };
 LastLevelCache last_level_cache(const std::string& root = "/");
 
-// Words joined so that a shell would take them apart again in the same way.
-std::string shell_quoted(const std::vector<std::string>& words);
-
 Status store_environment(EventSink& sink, const Environment& environment);
 
 }  // namespace dmprof::capture

@@ -89,6 +89,24 @@ Error unexpected_word(const CLI::App& root, const CLI::App& typed, const std::st
           fmt::format("{} takes no argument {}; {} --help shows what it takes", path_of(typed), word, path_of(typed))};
 }
 
+// The flags of `--metric` are understood beside every command, so that run and attach can take them. The others would
+// ignore them, which is worse than refusing.
+Status check_root_flags(const CLI::App& root, const CLI::App& command) {
+  constexpr std::array<std::string_view, 4> recording = {"--metric", "--by", "--slo", "--json"};
+  const bool records = command.get_name() == "run" || command.get_name() == "attach";
+  for (const CLI::Option* option : root.get_options()) {
+    if (option->count() == 0) continue;
+    const std::string name = option->get_name();
+    const bool shared_flag = name == "--json" && command.get_option_no_throw("--json") != nullptr;
+    const bool taken = records && std::find(recording.begin(), recording.end(), name) != recording.end();
+    if (shared_flag || taken) continue;
+    return fail(ErrorKind::usage,
+                fmt::format("{} does not go with {}; {}", name, command.get_name(),
+                            name == "--metric" ? "type it alone, or with run or attach" : "leave it out"));
+  }
+  return {};
+}
+
 // CLI11's own messages (a value that is no number, a flag without its value), made one line that names the command.
 Error parser_error(const CLI::App& typed, std::string message) {
   std::replace(message.begin(), message.end(), '\n', ' ');
@@ -156,11 +174,8 @@ Result<Action> parse_arguments(const std::vector<std::string>& typed_words) {
     return tl::unexpected(unexpected_word(*root, typed, extras.front()));
   const CLI::App* top = &typed;
   while (top->get_parent() != nullptr && top->get_parent() != root.get()) top = top->get_parent();
+  if (top != root.get()) DMPROF_TRY(check_root_flags(*root, *top));
   const bool asks = !shared->question.names.empty();
-  if (asks && top != root.get() && top->get_name() != "run" && top->get_name() != "attach") {
-    return fail(ErrorKind::usage,
-                fmt::format("--metric does not go with {}; type it alone, or with run or attach", top->get_name()));
-  }
   for (const DeclaredCommand& command : commands) {
     if (&command.syntax.app() == top) return Action([root, action = command.action] { return action(); });
   }

@@ -2,14 +2,17 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "dmprof/base/suggest.h"
 #include "dmprof/cli/commands.h"
+#include "dmprof/cli/output.h"
 #include "dmprof/cli/recordings.h"
 #include "dmprof/export/chrome.h"
 #include "dmprof/export/csv.h"
 #include "dmprof/export/output.h"
 #include "dmprof/export/perfetto.h"
+#include "dmprof/report/metric_json.h"
 #include "dmprof/store/reader.h"
 
 namespace dmprof::cli {
@@ -25,7 +28,10 @@ struct Flags {
   std::string table;
 };
 
-Status export_timeline(const fs::path& recording, const Flags& flags) {
+// The files that were written; "-" for standard output.
+using Written = Result<std::vector<std::string>>;
+
+Written export_timeline(const fs::path& recording, const Flags& flags) {
   auto reader = Reader::open(recording.string());
   if (!reader) return tl::unexpected(reader.error());
   const bool perfetto = flags.format == "perfetto";
@@ -35,11 +41,10 @@ Status export_timeline(const fs::path& recording, const Flags& flags) {
   if (!output) return tl::unexpected(output.error());
   DMPROF_TRY(perfetto ? exporting::write_perfetto(*reader, **output) : exporting::write_chrome(*reader, **output));
   DMPROF_TRY((*output)->close());
-  if (path != "-") fmt::print(stderr, "wrote {}\n", path);
-  return {};
+  return std::vector{path};
 }
 
-Status export_csv(const fs::path& recording, const Flags& flags) {
+Written export_csv(const fs::path& recording, const Flags& flags) {
   const std::vector<std::string> tables = exporting::csv_tables();
   if (!flags.table.empty() && std::find(tables.begin(), tables.end(), flags.table) == tables.end()) {
     return fail(ErrorKind::usage, fmt::format("there is no table {}{}; there are {}", flags.table,
@@ -51,7 +56,11 @@ Status export_csv(const fs::path& recording, const Flags& flags) {
     DMPROF_TRY(exporting::write_csv(recording.string(), table, **output));
     return (*output)->close();
   };
-  if (!flags.table.empty()) return write_one(flags.table, flags.output.empty() ? "-" : flags.output);
+  if (!flags.table.empty()) {
+    const std::string path = flags.output.empty() ? "-" : flags.output;
+    DMPROF_TRY(write_one(flags.table, path));
+    return std::vector{path};
+  }
   if (flags.output == "-")
     return fail(ErrorKind::usage,
                 "several tables cannot share standard output; choose one with --table, or name a directory with -o");
@@ -61,17 +70,18 @@ Status export_csv(const fs::path& recording, const Flags& flags) {
   if (error)
     return fail(ErrorKind::environment, fmt::format("cannot create the directory {}: {}; choose another place with -o",
                                                     folder.string(), error.message()));
+  std::vector<std::string> files;
   for (const std::string& table : tables) {
-    const Status written = write_one(table, (folder / (table + ".csv")).string());
+    files.push_back((folder / (table + ".csv")).string());
+    const Status written = write_one(table, files.back());
     if (written) continue;
     if (made) fs::remove_all(folder, error);  // some tables of many are of no use
-    return written;
+    return tl::unexpected(written.error());
   }
-  fmt::print(stderr, "wrote {} tables to {}\n", tables.size(), folder.string());
-  return {};
+  return files;
 }
 
-Result<ExitStatus> export_command(const Flags& flags) {
+Result<ExitStatus> export_command(const Flags& flags, bool json) {
   const std::vector<std::string> formats = {"perfetto", "chrome", "csv"};
   if (flags.format.empty()) return fail(ErrorKind::usage, "dmprof export needs --format perfetto, chrome or csv");
   if (std::find(formats.begin(), formats.end(), flags.format) == formats.end()) {
@@ -82,20 +92,34 @@ Result<ExitStatus> export_command(const Flags& flags) {
     return fail(ErrorKind::usage, "--table goes with --format csv only");
   auto recording = recording_or_newest(flags.file);
   if (!recording) return tl::unexpected(recording.error());
-  DMPROF_TRY(flags.format == "csv" ? export_csv(*recording, flags) : export_timeline(*recording, flags));
+  const bool to_stdout = flags.output == "-" || (!flags.table.empty() && flags.output.empty());
+  if (json && to_stdout)
+    return fail(ErrorKind::usage, "--json and the export would share standard output; name a file with -o");
+  const Written written = flags.format == "csv" ? export_csv(*recording, flags) : export_timeline(*recording, flags);
+  if (!written) return tl::unexpected(written.error());
+  if (json) {
+    const nlohmann::ordered_json object = {{"run", recording->string()}, {"format", flags.format}, {"files", *written}};
+    DMPROF_TRY(write_out(report::dump(object) + "\n"));
+  } else if (!to_stdout) {
+    fmt::print(stderr, "wrote {}\n",
+               written->size() == 1 ? written->front()
+                                    : fmt::format("{} tables to {}", written->size(),
+                                                  fs::path(written->front()).parent_path().string()));
+  }
   return ExitStatus::done;
 }
 
 }  // namespace
 
-DeclaredCommand declare_export(const Syntax& root, const std::shared_ptr<Shared>&) {
+DeclaredCommand declare_export(const Syntax& root, const std::shared_ptr<Shared>& shared) {
   const Syntax app = root.command("export", "Write a recording for other tools: Perfetto, Chrome trace JSON, CSV");
   auto flags = std::make_shared<Flags>();
   app.text("FILE", flags->file, "", "Recording; the newest one when left out");
   app.text("--format", flags->format, "FORMAT", "perfetto, chrome or csv");
   app.text("-o,--output", flags->output, "OUT", "File to write (csv: directory); - is standard output");
   app.text("--table", flags->table, "NAME", "csv: only this table, to standard output unless -o names a file");
-  return {app, [flags] { return export_command(*flags); }};
+  app.flag("--json", shared->json, "Print {\"run\",\"format\",\"files\":[…]}");
+  return {app, [flags, shared] { return export_command(*flags, shared->json); }};
 }
 
 }  // namespace dmprof::cli

@@ -180,7 +180,7 @@ Result<std::unique_ptr<Printer>> make_printer(sqlite3_stmt* statement, bool csv,
 
 // SQLite's words for what the sandbox refused say nothing to the person who typed it.
 Error sql_error(sqlite3* database, const std::string& recording, double timeout_s) {
-  const int code = sqlite3_errcode(database);
+  const int code = sqlite3_errcode(database) & 0xff;  // extended codes differ above it
   if (code == SQLITE_INTERRUPT)
     return {ErrorKind::usage, fmt::format("SQL: stopped after {} s of computing; ask for less, or allow more time with "
                                           "--timeout S",

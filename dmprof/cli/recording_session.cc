@@ -1,4 +1,5 @@
 #include "dmprof/cli/recording_session.h"
+#include "dmprof/base/shell.h"
 
 #include <fmt/format.h>
 #include <sys/statvfs.h>
@@ -87,7 +88,7 @@ std::string nothing_recorded(const SessionRequest& request, const capture::Outco
   return fmt::format(
       "nothing was recorded: no process of {} uses the dmprof SDK (it ended with {}); see dmprof/sdk/dmprof.h, or "
       "record an engine that does",
-      capture::shell_quoted({request.command.front()}), outcome.child ? outcome.child->text() : "no status");
+      shell_quoted({request.command.front()}), outcome.child ? outcome.child->text() : "no status");
 }
 
 class IgnoredPipe {
@@ -231,7 +232,7 @@ Result<ExitStatus> conclude(const Session& session, const Shared& shared) {
   fmt::print(stderr, "{}: {} in {:.1f} s, {}, {} ({})\n{}{}next: dmprof diagnose {}\n", style.bold(file),
              report::quantity(static_cast<double>(outcome.totals.events), "events"), outcome.totals.seconds,
              losses_text(outcome), report::bytes(outcome.totals.bytes), ending, *note,
-             report::metrics_text(shown, false, style), capture::shell_quoted({file}));
+             report::metrics_text(shown, false, style), shell_quoted({file}));
   return ExitStatus::done;
 }
 

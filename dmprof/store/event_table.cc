@@ -68,7 +68,7 @@ struct Table : sqlite3_vtab {
   int report(const Error& error) {
     sqlite3_free(zErrMsg);
     zErrMsg = sqlite3_mprintf("%s", error.message.c_str());
-    return SQLITE_ERROR;
+    return error.kind == ErrorKind::bad_input ? SQLITE_CORRUPT_VTAB : SQLITE_ERROR;
   }
 
   sqlite3* database;

@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "dmprof/base/shell.h"
+
 namespace dmprof::rules {
 namespace {
 
@@ -72,16 +74,6 @@ bool changes(const Fix& fix, const Knob& knob) {
   return fix.change == Fix::Change::raise ? *from < *to : *from > *to;
 }
 
-std::string quoted(const std::string& word) {
-  const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 || std::string_view("_-./:=,+@%").find(static_cast<char>(c)) != std::string_view::npos;
-  });
-  if (plain) return word;
-  std::string result = "'";
-  for (const char c : word) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return result + "'";
-}
-
 // Words of a shell command with their quotes left on; good enough to find a flag and its value.
 std::vector<std::string> words_of(const std::string& command) {
   std::vector<std::string> words;
@@ -112,10 +104,10 @@ std::string with_flag(const std::string& command, const std::string& flag, const
   std::vector<std::string> words = words_of(command);
   bool found = false;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == flag && i + 1 < words.size()) words[i + 1] = quoted(value), found = true;
-    if (words[i].starts_with(flag + "=")) words[i] = flag + "=" + quoted(value), found = true;
+    if (words[i] == flag && i + 1 < words.size()) words[i + 1] = shell_quoted(value), found = true;
+    if (words[i].starts_with(flag + "=")) words[i] = flag + "=" + shell_quoted(value), found = true;
   }
-  if (!found) words.push_back(flag), words.push_back(quoted(value));
+  if (!found) words.push_back(flag), words.push_back(shell_quoted(value));
   return fmt::format("{}", fmt::join(words, " "));
 }
 
@@ -132,17 +124,17 @@ std::string command_with(const Knob& knob, const std::string& value, const Conte
   if (knob.handle.empty() || knob.type == "path") return "";
   std::string prefix;
   for (const auto& [name, setting] : context.variables) {
-    if (name != knob.handle) prefix += fmt::format("{}={} ", name, quoted(setting));
+    if (name != knob.handle) prefix += fmt::format("{}={} ", name, shell_quoted(setting));
   }
   if (knob.how == "environment") {
-    const std::string assignment = fmt::format("{}={}", knob.handle, quoted(value));
+    const std::string assignment = fmt::format("{}={}", knob.handle, shell_quoted(value));
     return context.command.empty() ? "export " + assignment
                                    : fmt::format("{}{} {}", prefix, assignment, context.command);
   }
   if (knob.how == "flag")
-    return context.command.empty() ? fmt::format("{} {}", knob.handle, quoted(value))
+    return context.command.empty() ? fmt::format("{} {}", knob.handle, shell_quoted(value))
                                    : prefix + with_flag(context.command, knob.handle, value);
-  if (knob.how == "file") return fmt::format("echo {} > {}", quoted(value), quoted(knob.handle));
+  if (knob.how == "file") return fmt::format("echo {} > {}", shell_quoted(value), shell_quoted(knob.handle));
   return "";
 }
 

@@ -95,9 +95,5 @@ TEST_F(Machine, takes_only_DM_variables_of_a_process) {
   EXPECT_EQ(environment.size(), 3u);
 }
 
-TEST(Quoting, a_shell_would_take_the_words_apart_again) {
-  EXPECT_EQ(shell_quoted({"echo", "a b", "", "it's", "x=1"}), "echo 'a b' '' 'it'\\''s' x=1");
-}
-
 }  // namespace
 }  // namespace dmprof::capture

@@ -70,10 +70,10 @@ TEST_P(KeptRecording, can_still_be_annotated) {
   // Opened for writing it has the newest form: what nobody measured is NULL, what is known is kept.
   const auto database = open_for_query(folder.file("copy.dmprof"));
   ASSERT_TRUE(database) << database.error().message;
-  EXPECT_EQ(store::query_integer(
-                *database, "SELECT count(*) FROM capacity WHERE measured_bandwidth IS NULL AND size_bytes = 1048576"),
-            2);
-  sqlite3_close(*database);
+  EXPECT_EQ(
+      store::query_integer(database->get(),
+                           "SELECT count(*) FROM capacity WHERE measured_bandwidth IS NULL AND size_bytes = 1048576"),
+      2);
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, KeptRecording, testing::Values(1, 2));
