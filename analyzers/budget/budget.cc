@@ -15,6 +15,8 @@ budget::Parts parts_of(const View& view, const Scope& scope) {
   return view.shared<budget::Parts>([&] { return budget::decompose(view, scope); });
 }
 
+constexpr double least_critical = 0.005;  // of wall time; less is not worth anybody's work
+
 double share(double part, double whole) { return part / whole; }
 
 MetricValue time_budget(const View& view, const Scope& scope) {
@@ -24,10 +26,12 @@ MetricValue time_budget(const View& view, const Scope& scope) {
   value.status = ValueStatus::ok;
   value.samples = parts.steps;
   double sum = 0;
-  // What keeps a step from ending sooner is critical; waiting for work is not.
+  // The parts are what remains after overlap is resolved: shortening one of them ends the step sooner. Waiting for work
+  // is no part of a step.
   const auto put = [&](const char* name, double part, const RatioEstimate& steps, bool step) {
-    value.parts.push_back({name, share(part, parts.wall), parts.steps, step && part > 0, steps.interval()});
-    sum += value.parts.back().value;
+    const double size = share(part, parts.wall);
+    value.parts.push_back({name, size, parts.steps, step && size >= least_critical, steps.interval()});
+    sum += size;
   };
   put("queue", parts.queue, parts.over_steps.queue, false);
   put("draft", parts.draft, parts.over_steps.draft, true);
@@ -38,9 +42,10 @@ MetricValue time_budget(const View& view, const Scope& scope) {
   put("host", parts.host, parts.over_steps.host, true);
   put("idle", parts.idle, parts.over_steps.idle, false);
   value.value = sum;
-  const auto largest = std::max_element(value.parts.begin(), value.parts.end() - 1,
-                                        [](const Part& a, const Part& b) { return a.value < b.value; });
-  value.subject = largest->name;
+  double largest = 0;
+  for (const Part& part : value.parts) {
+    if (part.critical && part.value > largest) largest = part.value, value.subject = part.name;
+  }
   value.beside = {
       {"transfer hidden behind other work", "ratio", std::min(1.0, share(parts.hidden_transfer, parts.wall))}};
   if (!parts.knows_requests) value.reason = "without request events a pause between steps counts as idle";
@@ -83,8 +88,10 @@ void register_budget(Catalogue& catalogue) {
        .definition =
            "shares of decode wall time, sum 1: queue, draft, verify, memory_stall (demand misses), prefetch_wait "
            "(prefetch in "
-           "flight), transfer (not hidden), host, idle; waits are taken out of draft and verify; parts of a step that "
-           "took time are the critical path; each with its interval over steps",
+           "flight), transfer (not hidden), host, idle; waits are taken out of draft and verify; critical: a part "
+           "of the step that still takes 0.5 % of wall time or more once what hides behind other work is taken out; "
+           "the "
+           "largest of them is named; each with its interval over steps",
        .needs = "steps; slices, request events, block accesses and transfers sharpen it",
        .events = events,
        .kind = MetricKind::shares,

@@ -1,5 +1,7 @@
 // How far the cache policy is from the offline optimum on the accesses of this recording.
 #include <algorithm>
+#include <charconv>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -13,9 +15,12 @@ namespace {
 
 std::optional<cachemodel::PolicyKind> recorded_policy(const Recording& recording) {
   const std::optional<Knob> knob = recording.knob("cache_policy");
-  if (!knob || knob->value.empty() || knob->value.size() > 2) return std::nullopt;
-  if (knob->value.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
-  return cachemodel::policy_from(std::stoul(knob->value));
+  if (!knob) return std::nullopt;
+  const char* const end = knob->value.data() + knob->value.size();
+  std::uint64_t policy = 0;
+  const auto [stop, error] = std::from_chars(knob->value.data(), end, policy);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return cachemodel::policy_from(policy);
 }
 
 MetricValue policy_gap(const View& view, const Scope& scope) {

@@ -29,8 +29,6 @@ class Catalogue {
   const Metric* find(std::string_view name) const;
   const std::vector<Metric>& metrics() const { return metrics_; }
   std::vector<std::string> names() const;
-  // The nearest name by edit distance, when it is near enough to be a typo.
-  std::optional<std::string> nearest(std::string_view name) const;
   // ErrorKind::usage with a suggestion for the first unknown name.
   Status check(std::span<const std::string> names) const;
   // The event kinds that these metrics read; load a recording with at least these.

@@ -1,11 +1,25 @@
 #include "analyzers/registry/load.h"
 
-#include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 
 namespace dmprof {
 namespace {
+
+// Calls visit(kind, vector) for every kind of event until one fails.
+template <class Visit>
+Status each_kind(Recording& recording, Visit&& visit) {
+  DMPROF_TRY(visit(Events::slices, recording.slices));
+  DMPROF_TRY(visit(Events::counters, recording.counters));
+  DMPROF_TRY(visit(Events::requests, recording.requests));
+  DMPROF_TRY(visit(Events::steps, recording.steps));
+  DMPROF_TRY(visit(Events::speculation, recording.speculation));
+  DMPROF_TRY(visit(Events::accesses, recording.accesses));
+  DMPROF_TRY(visit(Events::prefetches, recording.prefetches));
+  DMPROF_TRY(visit(Events::transfers, recording.transfers));
+  return visit(Events::kernels, recording.kernels);
+}
 
 template <class E>
 Status load(const Reader& reader, Events wanted, Events kind, std::vector<E>& into) {
@@ -14,6 +28,22 @@ Status load(const Reader& reader, Events wanted, Events kind, std::vector<E>& in
   if (!events) return tl::unexpected(events.error());
   into = std::move(*events);
   return {};
+}
+
+// Each kind alone may fit where all of them together do not.
+Status check_room(const Reader& reader, Events wanted) {
+  std::uint64_t sum = 0;
+  const auto add = [&]<class E>(Events kind, const std::vector<E>&) -> Status {
+    if (!any(wanted & kind)) return {};
+    const auto bytes = reader.bytes_in_memory<E>();
+    if (!bytes) return tl::unexpected(bytes.error());
+    sum = *bytes > std::numeric_limits<std::uint64_t>::max() - sum ? std::numeric_limits<std::uint64_t>::max()
+                                                                   : sum + *bytes;
+    return {};
+  };
+  Recording recording;
+  DMPROF_TRY(each_kind(recording, add));
+  return reader.check_room(sum);
 }
 
 template <class T>
@@ -65,15 +95,10 @@ Result<Recording> load_recording(const Reader& reader, Events wanted, std::optio
   Recording recording;
   recording.loaded = wanted | Events::steps;  // steps are few and tell which process is the engine
   DMPROF_TRY(load_tables(reader, recording));
-  DMPROF_TRY(load(reader, recording.loaded, Events::slices, recording.slices));
-  DMPROF_TRY(load(reader, recording.loaded, Events::counters, recording.counters));
-  DMPROF_TRY(load(reader, recording.loaded, Events::requests, recording.requests));
-  DMPROF_TRY(load(reader, recording.loaded, Events::steps, recording.steps));
-  DMPROF_TRY(load(reader, recording.loaded, Events::speculation, recording.speculation));
-  DMPROF_TRY(load(reader, recording.loaded, Events::accesses, recording.accesses));
-  DMPROF_TRY(load(reader, recording.loaded, Events::prefetches, recording.prefetches));
-  DMPROF_TRY(load(reader, recording.loaded, Events::transfers, recording.transfers));
-  DMPROF_TRY(load(reader, recording.loaded, Events::kernels, recording.kernels));
+  DMPROF_TRY(check_room(reader, recording.loaded));
+  DMPROF_TRY(each_kind(recording, [&]<class E>(Events kind, std::vector<E>& into) -> Status {
+    return load(reader, recording.loaded, kind, into);
+  }));
   recording.make_sound();
   if (process && !recording.processes.contains(*process)) {
     return fail(ErrorKind::usage,

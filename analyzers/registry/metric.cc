@@ -33,9 +33,9 @@ std::string_view to_text(MetricKind kind) {
 std::string_view to_text(Direction direction) {
   switch (direction) {
     case Direction::higher_is_better:
-      return "higher";
+      return "higher_is_better";
     case Direction::lower_is_better:
-      return "lower";
+      return "lower_is_better";
     case Direction::none:
       break;
   }

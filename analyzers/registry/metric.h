@@ -44,7 +44,7 @@ struct Part {
   std::string name;  // "1" (position), "memory_stall" (share), "request 7"
   double value = 0;
   std::uint64_t samples = 0;
-  bool critical = false;  // time budget: on the critical path
+  bool critical = false;  // time budget: a part of the step worth shortening (its definition says when)
   std::optional<ConfidenceInterval> interval = {};
 };
 

@@ -5,6 +5,7 @@
 #include "analyzers/registry/statistics.h"
 #include "analyzers/roofline/peaks.h"
 #include "analyzers/roofline/roofline.h"
+#include "analyzers/roofline/unused.h"
 #include "dmprof/event/describe.h"
 
 namespace dmprof {
@@ -20,7 +21,7 @@ MetricValue dram_utilization(const View& view, const Scope& scope) {
   const TimeNs wall = view.wall(scope);
   if (wall <= 0) return unavailable(reasons::no_steps(view, scope));
   MetricValue value = scalar(work.bytes / (seconds(wall) * dram.bandwidth), work.steps);
-  value.beside = {{"measured bandwidth", "B/s", dram.bandwidth}};
+  value.beside = {{dram.source, "B/s", dram.bandwidth}};
   return value;
 }
 
@@ -43,10 +44,20 @@ MetricValue utilization(const View& view, const Scope& scope) {
   const auto capacity = recording.capacities.find(*tier);
   const std::string name = recording.tier_name(*tier);
   MetricValue value;
-  if (found == traffic.end() && capacity != recording.capacities.end() && roofline::is_dram(capacity->second)) {
-    value = dram_utilization(view, scope);
-    value.subject = name;
-    return value;
+  if (capacity != recording.capacities.end() && roofline::is_dram(capacity->second)) {
+    if (found == traffic.end()) {
+      value = dram_utilization(view, scope);
+      value.subject = name;
+      return value;
+    }
+    // What was copied out of main memory may have come out of the caches as well as what was read in place.
+    const auto steps = static_cast<double>(roofline::work(view, scope).steps);
+    const roofline::Dram dram = roofline::dram(view, scope, steps > 0 ? found->second.bytes / steps : 0);
+    if (!dram.lacking.empty()) {
+      value = unavailable(dram.lacking);
+      value.subject = name;
+      return value;
+    }
   }
   const std::optional<double> peak = roofline::bandwidth(recording, *tier);
   if (!peak || *peak <= 0)
@@ -60,7 +71,7 @@ MetricValue utilization(const View& view, const Scope& scope) {
   value.subject = name;
   value.reason = roofline::configured(recording, *tier);
   value.beside = {{"bytes moved", "B", found->second.bytes},
-                  {value.reason.empty() ? "measured bandwidth" : "configured bandwidth", "B/s", *peak}};
+                  {roofline::bandwidth_source(recording, *tier), "B/s", *peak}};
   if (found->second.busy > 0)
     value.beside.push_back({"while a transfer ran", "B/s", found->second.bytes / (found->second.busy / 1e9)});
   if (value.reason.empty() && capacity->second.datasheet_bandwidth > 0)
@@ -70,12 +81,16 @@ MetricValue utilization(const View& view, const Scope& scope) {
 
 MetricValue useful_share(const View& view, const Scope& scope) {
   RatioEstimate estimate;
-  for (const auto& [tier, sum] : roofline::traffic(view, scope)) {
+  double unused = 0;
+  for (const auto& [tier, sum] : roofline::traffic(view, scope, roofline::unused_transfers(view.recording()))) {
     if (scope.tier && tier != *scope.tier) continue;
     estimate.add(sum.useful, sum.bytes, sum.transfers);
+    unused += sum.unused;
   }
-  return estimate.denominator() > 0 ? scalar(estimate.ratio(), estimate.samples())
-                                    : unavailable(reasons::no_transfers());
+  if (estimate.denominator() <= 0) return unavailable(reasons::no_transfers());
+  MetricValue value = scalar(estimate.ratio(), estimate.samples());
+  value.beside = {{"moved by prefetches nobody used", "B", unused}};
+  return value;
 }
 
 MetricValue model_bandwidth(const View& view, const Scope& scope) {
@@ -85,7 +100,7 @@ MetricValue model_bandwidth(const View& view, const Scope& scope) {
   if (!dram.lacking.empty()) return unavailable(dram.lacking);
   MetricValue value = scalar(work.bytes / (work.time / 1e9) / dram.bandwidth, work.steps);
   value.subject = "dram";
-  value.beside = {{"bytes per step", "B", work.bytes_per_step}, {"measured bandwidth", "B/s", dram.bandwidth}};
+  value.beside = {{"bytes per step", "B", work.bytes_per_step}, {dram.source, "B/s", dram.bandwidth}};
   return value;
 }
 
@@ -119,23 +134,25 @@ MetricValue link_utilization(const View& view, const Scope& scope) {
 
 void register_bandwidth(Catalogue& catalogue) {
   const Events events = Events::transfers | Events::steps | Events::speculation;
-  catalogue.add(
-      {.name = "bandwidth_utilization",
-       .unit = "ratio",
-       .definition =
-           "bytes moved out of a tier during decoding / (wall time x bandwidth of that tier, measured, or as it was "
-           "configured where it says so); of the slowest tier that served, which is named, unless broken down by tier; "
-           "main memory only where a step reads at least twice the "
-           "last-level cache",
-       .needs = "transfers and the tier's measured bandwidth",
-       .events = events,
-       .by = {By::tier, By::window, By::phase},
-       .compute = utilization});
+  catalogue.add({.name = "bandwidth_utilization",
+                 .unit = "ratio",
+                 .definition =
+                     "bytes moved out of a tier during decoding / (wall time x bandwidth of that tier: as the engine "
+                     "measured it, for "
+                     "main memory else as `dmprof calibrate` did, or as it was configured; the figure beside says "
+                     "which); of the slowest tier that served, which is named, unless broken down by tier; "
+                     "main memory only where a step reads at least twice the "
+                     "last-level cache",
+                 .needs = "transfers and the tier's measured bandwidth",
+                 .events = events,
+                 .by = {By::tier, By::window, By::phase},
+                 .compute = utilization});
   catalogue.add({.name = "useful_byte_share",
                  .unit = "ratio",
-                 .definition = "bytes somebody asked for / bytes moved between tiers during decoding",
-                 .needs = "transfers",
-                 .events = events,
+                 .definition = "bytes somebody asked for, less those of prefetches thrown out unused or cancelled / "
+                               "bytes moved between tiers during decoding",
+                 .needs = "transfers; prefetches tell which were for nothing",
+                 .events = events | Events::prefetches,
                  .direction = Direction::higher_is_better,
                  .by = {By::tier, By::window},
                  .compute = useful_share});

@@ -58,6 +58,10 @@ MetricValue over_roofline(const View& view, const Scope& scope) {
   for (const auto& [tier, sum] : roofline::traffic(view, scope)) {
     const std::optional<double> peak = roofline::bandwidth(view.recording(), tier);
     if (!peak || *peak <= 0 || sum.bytes <= 0) continue;
+    const auto capacity = view.recording().capacities.find(tier);
+    const bool is_dram = capacity != view.recording().capacities.end() && roofline::is_dram(capacity->second);
+    const double moved = sum.bytes / static_cast<double>(work.steps);
+    if (is_dram && !roofline::dram(view, scope, moved).lacking.empty()) continue;  // the caches may have served it
     need(view.recording().tier_name(tier), sum.bytes / *peak);
     if (const std::string caveat = roofline::configured(view.recording(), tier); !caveat.empty())
       value.reason += (value.reason.empty() ? "" : "; ") + caveat;

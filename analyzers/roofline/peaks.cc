@@ -40,17 +40,25 @@ std::string configured(const Recording& recording, TierId tier) {
                      recording.tier_name(tier), capacity.measured_bandwidth / 1e9);
 }
 
-Dram dram(const View& view, const Scope& scope) {
+std::string bandwidth_source(const Recording& recording, TierId tier) {
+  const auto found = recording.capacities.find(tier);
+  if (found == recording.capacities.end() || found->second.measured_bandwidth <= 0) return "calibrated bandwidth";
+  return configured(recording, tier).empty() ? "measured bandwidth" : "configured bandwidth";
+}
+
+Dram dram(const View& view, const Scope& scope, double moved) {
   const Recording& recording = view.recording();
   Dram result;
   std::optional<double> measured = recording.environment_number("calibration.read_bandwidth");
+  result.source = "calibrated bandwidth";
   for (const auto& [id, capacity] : recording.capacities) {
-    if (is_dram(capacity) && capacity.measured_bandwidth > 0) measured = capacity.measured_bandwidth;
+    if (is_dram(capacity) && capacity.measured_bandwidth > 0)
+      measured = capacity.measured_bandwidth, result.source = bandwidth_source(recording, id);
   }
   const std::optional<double> cache = recording.environment_number("cpu.llc_bytes");
   const double caches =
       cache.value_or(0) * std::max(1.0, recording.environment_number("cpu.llc_instances").value_or(1));
-  const double set = work(view, scope).bytes_per_step;
+  const double read = work(view, scope).bytes_per_step, set = read > 0 ? read : moved;
   if (!measured || *measured <= 0) {
     result.lacking = "the bandwidth of main memory was not measured; run `dmprof calibrate` before recording";
   } else if (caches <= 0) {
@@ -78,16 +86,18 @@ std::optional<double> peak_flops(const Recording& recording) {
   return calibrated && *calibrated > 0 ? calibrated : std::nullopt;
 }
 
-std::map<TierId, Traffic> traffic(const View& view, const Scope& scope) {
+std::map<TierId, Traffic> traffic(const View& view, const Scope& scope, const std::unordered_set<std::size_t>& unused) {
   std::map<TierId, Traffic> result;
   const Intervals time = view.time(scope);
   std::map<TierId, Intervals> busy;
-  for (const Transfer& transfer : view.recording().transfers) {
+  const std::vector<Transfer>& transfers = view.recording().transfers;
+  for (std::size_t i = 0; i < transfers.size(); ++i) {
+    const Transfer& transfer = transfers[i];
     const double share = share_inside(time, transfer.start, end_of(transfer));
     if (share <= 0) continue;
     Traffic& tier = result[transfer.from];
     tier.bytes += share * static_cast<double>(transfer.bytes);
-    tier.useful += share * static_cast<double>(transfer.useful_bytes);
+    (unused.contains(i) ? tier.unused : tier.useful) += share * static_cast<double>(transfer.useful_bytes);
     ++tier.transfers;
     busy[transfer.from].push_back({transfer.start, end_of(transfer)});
   }

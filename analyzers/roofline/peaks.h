@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_set>
 
 #include "analyzers/registry/view.h"
 
@@ -18,22 +19,31 @@ std::optional<double> bandwidth(const Recording& recording, TierId tier);
 // simulated card): nobody measured anything. Says so in words for that, else "".
 std::string configured(const Recording& recording, TierId tier);
 
+// Where that figure comes from: "configured bandwidth" (see above), "calibrated bandwidth" (dmprof calibrate) or
+// "measured bandwidth" (by the engine).
+std::string bandwidth_source(const Recording& recording, TierId tier);
+
 struct Dram {
   double bandwidth = 0;  // B/s
+  std::string source;    // as bandwidth_source() says it
   std::string lacking;   // why there is no meaningful figure, "" when there is
 };
-// Main memory counts only when what a step reads cannot sit in the last-level cache: at least twice its size.
-Dram dram(const View& view, const Scope& scope);
+// Main memory counts only when what a step reads cannot sit in the last-level cache: at least twice its size. `moved`:
+// bytes per step that transfers read from it, which stand in where steps carry no bytes of their own.
+Dram dram(const View& view, const Scope& scope, double moved = 0);
 
 std::optional<double> peak_flops(const Recording& recording);  // FLOP/s
 
 struct Traffic {
-  double bytes = 0, useful = 0;  // B, transfers clipped to the window in proportion to their time
-  double busy = 0;               // ns of the window in which at least one of them ran
+  // B, transfers clipped to the window in proportion to their time; `unused`: asked for by prefetches nobody used
+  double bytes = 0, useful = 0, unused = 0;
+  double busy = 0;  // ns of the window in which at least one of them ran
   std::uint64_t transfers = 0;
 };
-// What was read from each tier within the scope's time.
-std::map<TierId, Traffic> traffic(const View& view, const Scope& scope);
+// What was read from each tier within the scope's time. The useful bytes of the transfers at the positions `unused`
+// (unused.h) are counted as unused instead.
+std::map<TierId, Traffic> traffic(const View& view, const Scope& scope,
+                                  const std::unordered_set<std::size_t>& unused = {});
 
 // The slowest tier that served: the highest rank among those that were read from.
 std::optional<TierId> slowest(const Recording& recording, const std::map<TierId, Traffic>& traffic);

@@ -8,10 +8,10 @@
 #include <iterator>
 #include <string_view>
 
+#include "dmprof/base/suggest.h"
 #include "dmprof/base/version.h"
 #include "dmprof/cli/metric_answer.h"
 #include "dmprof/cli/output.h"
-#include "dmprof/cli/suggest.h"
 
 namespace dmprof::cli {
 

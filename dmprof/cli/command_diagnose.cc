@@ -2,14 +2,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <string_view>
 
+#include "dmprof/base/suggest.h"
 #include "dmprof/cli/commands.h"
 #include "dmprof/cli/diagnosis.h"
 #include "dmprof/cli/output.h"
 #include "dmprof/cli/playbook.h"
 #include "dmprof/cli/processes.h"
 #include "dmprof/cli/recordings.h"
-#include "dmprof/cli/suggest.h"
 #include "dmprof/cli/terminal.h"
 #include "dmprof/cli/values.h"
 #include "dmprof/report/diagnosis_json.h"
@@ -23,6 +25,7 @@ struct Flags {
   std::string file;
   std::string fail_on;
   std::string slo;
+  std::string language;
   std::vector<std::string> rule_folders;
 };
 
@@ -34,9 +37,27 @@ Result<std::optional<rules::Severity>> parse_fail_on(const std::string& word) {
                                             word, did_you_mean(word, severities)));
 }
 
+// The flag, else the first of the variables that is set, as setlocale(3) reads them.
+Result<rules::Language> language_of(const std::string& word) {
+  if (!word.empty()) {
+    if (const auto language = rules::parse_language(word)) return *language;
+    const std::vector<std::string> languages = {"en", "zh"};
+    return fail(ErrorKind::usage, fmt::format("--lang: there is no language {}{}; there are en and zh", word,
+                                              did_you_mean(word, languages)));
+  }
+  for (const char* name : {"LC_ALL", "LC_MESSAGES", "LANG"}) {
+    const char* locale = std::getenv(name);
+    if (locale == nullptr || *locale == '\0') continue;
+    return std::string_view(locale).starts_with("zh") ? rules::Language::zh : rules::Language::en;
+  }
+  return rules::Language::en;
+}
+
 Result<ExitStatus> diagnose_command(const Flags& flags, bool json) {
   auto fail_on = parse_fail_on(flags.fail_on);
   if (!fail_on) return tl::unexpected(fail_on.error());
+  auto language = language_of(flags.language);
+  if (!language) return tl::unexpected(language.error());
   Objectives slo;
   if (!flags.slo.empty()) {
     auto parsed = parse_objectives(flags.slo);
@@ -60,7 +81,7 @@ Result<ExitStatus> diagnose_command(const Flags& flags, bool json) {
     DMPROF_TRY(write_out(report::diagnosis_json(recording->string(), *diagnosis)));
   } else {
     DMPROF_TRY(write_out(fmt::format("{}\n{}{}", recording->string(), *note, note->empty() ? "" : "\n") +
-                         report::diagnosis_text(*diagnosis, report::Style(wants_colour(stdout)))));
+                         report::diagnosis_text(*diagnosis, report::Style(wants_colour(stdout)), *language)));
   }
   const bool met =
       *fail_on && std::any_of(diagnosis->findings.begin(), diagnosis->findings.end(),
@@ -83,6 +104,7 @@ DeclaredCommand declare_diagnose(const Syntax& root, const std::shared_ptr<Share
   app.text("--fail-on", flags->fail_on, "SEVERITY",
            "Exit with 1 when a finding is at least this severe: error, warning, info");
   app.text("--slo", flags->slo, "LIST", "Objectives, such as ttft=200ms,itl=50ms (also tpot, e2e)");
+  app.text("--lang", flags->language, "LANGUAGE", "en or zh (else as LC_ALL, LC_MESSAGES or LANG say)");
   app.texts("--rules", flags->rule_folders, "DIR", "Folder with rules of your own, beside the built-in ones");
   return {app, [flags, shared] { return diagnose_command(*flags, shared->json); }};
 }

@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "dmprof/base/suggest.h"
 #include "dmprof/cli/commands.h"
 #include "dmprof/cli/output.h"
 #include "dmprof/cli/recordings.h"
-#include "dmprof/cli/suggest.h"
 #include "dmprof/export/chrome.h"
 #include "dmprof/export/csv.h"
 #include "dmprof/export/output.h"

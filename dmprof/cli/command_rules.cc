@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "dmprof/base/suggest.h"
 #include "dmprof/cli/commands.h"
 #include "dmprof/cli/evaluation.h"
 #include "dmprof/cli/output.h"
 #include "dmprof/cli/playbook.h"
-#include "dmprof/cli/suggest.h"
 #include "dmprof/report/metric_json.h"
 #include "rules/engine/lint.h"
 

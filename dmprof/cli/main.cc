@@ -2,6 +2,7 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,10 @@ int main(int argc, char** argv) {
     auto status = (*action)();
     if (!status) return report(status.error());
     return static_cast<int>(*status);
+  } catch (const std::bad_alloc&) {
+    return report(
+        {dmprof::ErrorKind::environment,
+         "memory ran out; use a machine with more, raise the limit (ulimit -v), or ask about a shorter recording"});
   } catch (const std::exception& error) {
     return report({dmprof::ErrorKind::environment, std::string("gave up: ") + error.what()});
   }

@@ -6,12 +6,12 @@
 #include <cmath>
 
 #include "collectors/attach/engines.h"
+#include "dmprof/base/suggest.h"
 #include "dmprof/cli/evaluation.h"
 #include "dmprof/cli/output.h"
 #include "dmprof/cli/processes.h"
 #include "dmprof/cli/recording_session.h"
 #include "dmprof/cli/recordings.h"
-#include "dmprof/cli/suggest.h"
 #include "dmprof/cli/terminal.h"
 #include "dmprof/cli/values.h"
 #include "dmprof/report/metric_json.h"

@@ -6,7 +6,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "dmprof/cli/suggest.h"
+#include "dmprof/base/suggest.h"
 
 namespace dmprof::cli {
 

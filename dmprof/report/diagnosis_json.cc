@@ -39,12 +39,14 @@ Json to_json(const rules::Finding& finding) {
   object["severity"] = rules::to_text(finding.severity);
   object["confidence"] = finding.confidence;
   object["title"] = finding.title.en;
+  object["title_zh"] = finding.title.zh;
   object["evidence"] = Json::object();
   for (const rules::Evidence& one : finding.evidence) {
     object["evidence"][one.metric] = {{"value", number(one.value)},   {"unit", one.unit},     {"samples", one.samples},
                                       {"definition", one.definition}, {"window", one.window}, {"subject", one.subject}};
   }
   object["because"] = finding.because.en;
+  object["because_zh"] = finding.because.zh;
   object["checks"] = finding.checks;
   object["fixes"] = Json::array();
   for (const rules::SuggestedFix& fix : finding.fixes) object["fixes"].push_back(fix_json(fix));
@@ -75,7 +77,11 @@ std::string diagnosis_json(std::string_view run, const rules::Diagnosis& diagnos
   }
   object["cleared"] = Json::array();
   for (const rules::Cleared& cleared : diagnosis.cleared) {
-    object["cleared"].push_back({{"rule", cleared.rule}, {"title", cleared.title.en}, {"because", cleared.because}});
+    object["cleared"].push_back({{"rule", cleared.rule},
+                                 {"title", cleared.title.en},
+                                 {"title_zh", cleared.title.zh},
+                                 {"because", cleared.because.en},
+                                 {"because_zh", cleared.because.zh}});
   }
   object["not_evaluated"] = Json::array();
   for (const rules::NotEvaluated& rule : diagnosis.not_evaluated) {

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <string_view>
 
+#include "dmprof/report/diagnosis_phrases.h"
 #include "dmprof/report/format.h"
 
 namespace dmprof::report {
@@ -14,66 +16,83 @@ namespace {
 
 constexpr int bar_width = 40;
 
-std::string budget_text(const rules::Diagnosis& diagnosis, const Style& style) {
-  if (diagnosis.budget.empty())
-    return fmt::format("{} unavailable: {}\n", style.bold("Time budget"), printable(diagnosis.budget_reason));
+// What every part of the report is written with.
+struct Voice {
+  const Style& style;
+  rules::Language language;
+  const Phrases& say = phrases(language);
+};
+
+template <class... Arguments>
+std::string sentence(std::string_view phrase, const Arguments&... arguments) {
+  return fmt::format(fmt::runtime(phrase), arguments...);
+}
+
+std::string budget_text(const rules::Diagnosis& diagnosis, const Voice& voice) {
+  const Phrases& say = voice.say;
+  if (diagnosis.budget.empty()) return sentence(say.budget_unavailable, printable(diagnosis.budget_reason)) + '\n';
   std::vector<double> shares;
-  std::size_t widest = 0;
+  std::size_t widest = display_width(say.sum);
   for (const rules::BudgetPart& part : diagnosis.budget) {
     shares.push_back(part.share);
     widest = std::max(widest, display_width(part.part));
   }
   const std::vector<int> tenths = rounded_shares(shares);
-  std::string text = style.bold("Time budget of a decode step");
-  if (!diagnosis.limiting.empty()) text += fmt::format(" (limited by {})", style.bold(printable(diagnosis.limiting)));
+  std::string text = voice.style.bold(say.budget);
+  if (!diagnosis.limiting.empty()) text += sentence(say.limited_by, voice.style.bold(printable(diagnosis.limiting)));
   text += '\n';
   for (std::size_t i = 0; i < diagnosis.budget.size(); ++i) {
     const rules::BudgetPart& part = diagnosis.budget[i];
     const auto length =
         static_cast<std::size_t>(std::clamp(std::lround(part.share * bar_width), 0L, static_cast<long>(bar_width)));
     const std::string bar = std::string(length, '#') + std::string(bar_width - length, '.');
-    text += fmt::format("  {}  {:>5}.{} %  {}{}\n", padded(printable(part.part), widest), tenths[i] / 10,
-                        tenths[i] % 10, bar, part.critical ? "  critical" : "");
+    text += fmt::format("  {}  {:>5}.{} %  {}{}{}\n", padded(printable(part.part), widest), tenths[i] / 10,
+                        tenths[i] % 10, bar, part.critical ? "  " : "", part.critical ? say.critical : "");
   }
   const int sum = std::accumulate(tenths.begin(), tenths.end(), 0);
-  return text + fmt::format("  {}  {:>5}.{} %\n", padded("sum", widest), sum / 10, sum % 10);
+  return text + fmt::format("  {}  {:>5}.{} %\n", padded(say.sum, widest), sum / 10, sum % 10);
 }
 
-std::string coloured(rules::Severity severity, const Style& style) {
-  const std::string_view word = rules::to_text(severity);
-  if (severity == rules::Severity::error) return style.bad(word);
-  return severity == rules::Severity::warning ? style.warn(word) : style.dim(word);
+std::string coloured(rules::Severity severity, const Voice& voice) {
+  const std::string_view word = voice.say.severity(severity);
+  if (severity == rules::Severity::error) return voice.style.bad(word);
+  return severity == rules::Severity::warning ? voice.style.warn(word) : voice.style.dim(word);
 }
 
-std::string fix_text(const rules::SuggestedFix& fix, const Style& style) {
-  std::string text = fmt::format("    fix: {} {} -> {}", printable(fix.knob),
-                                 fix.from ? printable(*fix.from) : "(now unknown)", printable(fix.to));
-  if (fix.predicted_gain) {
-    text += fmt::format(", predicted {:.2f} x ({:.2f} to {:.2f})", fix.predicted_gain->mid, fix.predicted_gain->low,
-                        fix.predicted_gain->high);
-  }
-  if (fix.measured_gain) text += fmt::format(", measured {:.2f} x", *fix.measured_gain);
+std::string fix_text(const rules::SuggestedFix& fix, const Voice& voice) {
+  const Phrases& say = voice.say;
+  std::string text =
+      "    " + sentence(say.fix, printable(fix.knob), fix.from ? printable(*fix.from) : std::string(say.now_unknown),
+                        printable(fix.to));
+  if (fix.predicted_gain)
+    text += sentence(say.predicted, fix.predicted_gain->mid, fix.predicted_gain->low, fix.predicted_gain->high);
+  if (fix.measured_gain) text += sentence(say.measured, *fix.measured_gain);
   text += '\n';
   if (!fix.note.empty()) text += fmt::format("      {}\n", printable(fix.note));
   const auto own = fix.command.find(fix.recorded_engine);
-  if (own != fix.command.end()) text += fmt::format("      try: {}\n", style.bold(printable(own->second)));
+  if (own != fix.command.end())
+    text += fmt::format("      {}\n", sentence(say.attempt, voice.style.bold(printable(own->second))));
   for (const auto& [engine, command] : fix.command) {
     if (engine != fix.recorded_engine) text += fmt::format("      {}: {}\n", printable(engine), printable(command));
   }
   return text;
 }
 
-std::string finding_text(const rules::Finding& finding, const Style& style) {
-  std::string text = fmt::format("  {} {} {} (confidence {})\n", coloured(finding.severity, style),
-                                 style.bold(finding.rule), printable(finding.title.en), printable(finding.confidence));
-  text += fmt::format("    because {}\n", printable(finding.because.en));
+std::string finding_text(const rules::Finding& finding, const Voice& voice) {
+  const Phrases& say = voice.say;
+  std::string text =
+      fmt::format("  {}\n    {}\n",
+                  sentence(say.heading, coloured(finding.severity, voice), voice.style.bold(finding.rule),
+                           printable(finding.title.in(voice.language)), printable(say.confidence(finding.confidence))),
+                  sentence(say.because, printable(finding.because.in(voice.language))));
   for (const rules::Evidence& one : finding.evidence) {
     text +=
         fmt::format("    {} = {} (n={}{}{})  {}\n", one.metric, quantity(one.value, one.unit), thousands(one.samples),
-                    one.window.empty() ? "" : ", ", printable(one.window), style.dim(printable(one.definition)));
+                    one.window.empty() ? "" : ", ", printable(one.window), voice.style.dim(printable(one.definition)));
   }
-  for (const std::string& check : finding.checks) text += fmt::format("    check: {}\n", printable(check));
-  for (const rules::SuggestedFix& fix : finding.fixes) text += fix_text(fix, style);
+  for (const std::string& check : finding.checks)
+    text += fmt::format("    {}\n", sentence(say.check, printable(check)));
+  for (const rules::SuggestedFix& fix : finding.fixes) text += fix_text(fix, voice);
   return text;
 }
 
@@ -99,25 +118,27 @@ std::vector<int> rounded_shares(const std::vector<double>& shares) {
   return tenths;
 }
 
-std::string diagnosis_text(const rules::Diagnosis& diagnosis, const Style& style) {
-  std::string text = budget_text(diagnosis, style);
+std::string diagnosis_text(const rules::Diagnosis& diagnosis, const Style& style, rules::Language language) {
+  const Voice voice{style, language};
+  const Phrases& say = voice.say;
+  std::string text = budget_text(diagnosis, voice);
   if (!diagnosis.instrument.empty()) {
-    text += '\n' + style.bold("About the recording itself") + '\n';
+    text += '\n' + style.bold(say.recording) + '\n';
     for (const rules::InstrumentNote& note : diagnosis.instrument) {
-      text += fmt::format("  {} {}: {}\n", coloured(note.severity, style), note.check, printable(note.message));
+      text += fmt::format("  {} {}: {}\n", coloured(note.severity, voice), note.check, printable(note.message));
       if (!note.withheld.empty())
-        text += fmt::format("    withheld, since they rest on it: {}\n", fmt::join(note.withheld, ", "));
+        text += fmt::format("    {}\n", sentence(say.withheld, fmt::format("{}", fmt::join(note.withheld, ", "))));
     }
   }
-  text += '\n' + style.bold(diagnosis.findings.empty() ? "No findings" : "Findings") + '\n';
-  for (const rules::Finding& finding : diagnosis.findings) text += finding_text(finding, style);
+  text += '\n' + style.bold(diagnosis.findings.empty() ? say.no_findings : say.findings) + '\n';
+  for (const rules::Finding& finding : diagnosis.findings) text += finding_text(finding, voice);
   if (!diagnosis.cleared.empty()) {
-    text += '\n' + style.bold("Examined, and not the problem") + '\n';
+    text += '\n' + style.bold(say.cleared) + '\n';
     for (const rules::Cleared& cleared : diagnosis.cleared)
-      text += fmt::format("  {} {}: {}\n", style.good("ok"), cleared.rule, printable(cleared.because));
+      text += fmt::format("  {} {}: {}\n", style.good("ok"), cleared.rule, printable(cleared.because.in(language)));
   }
   if (!diagnosis.not_evaluated.empty()) {
-    text += '\n' + style.bold("Could not be judged") + '\n';
+    text += '\n' + style.bold(say.not_judged) + '\n';
     for (const rules::NotEvaluated& rule : diagnosis.not_evaluated)
       text += fmt::format("  {}: {}\n", rule.rule, printable(rule.because));
   }

@@ -10,7 +10,10 @@
 
 namespace dmprof::report {
 
-std::string diagnosis_text(const rules::Diagnosis& diagnosis, const Style& style);
+// What the rules and this report say is in `language`; names of metrics, knobs and parts, definitions, commands, and
+// reasons why a figure is missing or distrusted are in English in either.
+std::string diagnosis_text(const rules::Diagnosis& diagnosis, const Style& style,
+                           rules::Language language = rules::Language::en);
 
 // Shares in tenths of a percent that sum to exactly the rounded sum of `shares`: largest remainders are rounded up, so
 // that a printed budget adds up.

@@ -5,6 +5,7 @@
 
 #include "dmprof/store/chunk_walk.h"
 #include "dmprof/store/reader_state.h"
+#include "dmprof/store/room.h"
 
 namespace dmprof {
 
@@ -49,6 +50,10 @@ Status Reader::walk(std::uint8_t kind, TimeRange range, const std::function<bool
   state_->idle[kind] = std::move(walk);
   if (!done) return tl::unexpected(state_->located(done.error()));
   return {};
+}
+
+Status Reader::check_room(std::uint64_t bytes) const {
+  return store::check_room(path(), bytes, store::stored_bytes(path()), store::memory_budget());
 }
 
 Result<std::uint64_t> Reader::count_kind(std::uint8_t kind) const {

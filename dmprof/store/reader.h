@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -54,7 +55,8 @@ class Reader {
   template <class E, class Callback>
   Status for_each(TimeRange range, Callback&& callback) const;
 
-  // The events that overlap `range`, sorted by start.
+  // The events that overlap `range`, sorted by start. An error, before anything is read, when they would not fit into
+  // memory (room.h): a small file can claim any number of events.
   template <class E>
   Result<std::vector<E>> all(TimeRange range = {}) const;
 
@@ -67,6 +69,17 @@ class Reader {
   template <class E>
   requires HasName<E> Result<std::vector<NameSummary>> by_name()
   const { return names_of_kind(Describe<E>::kind); }
+
+  // Bytes that every event of E takes in memory, by the file's own counts.
+  template <class E>
+  Result<std::uint64_t> bytes_in_memory() const {
+    auto rows = count<E>();
+    if (!rows) return rows;
+    return *rows > std::numeric_limits<std::uint64_t>::max() / sizeof(E) ? std::numeric_limits<std::uint64_t>::max()
+                                                                         : *rows * sizeof(E);
+  }
+  // Whether so many bytes of events may be held at once; all() asks for itself, callers of several all() for the sum.
+  Status check_room(std::uint64_t bytes) const;
 
   // Bounds and counts of every chunk of E.
   template <class E>
@@ -138,14 +151,12 @@ Status Reader::for_each(TimeRange range, Callback&& callback) const {
 template <class E>
 Result<std::vector<E>> Reader::all(TimeRange range) const {
   std::vector<E> events;
-  // Growing by copying would touch the memory twice. The count is the file's own claim, so it is believed within
-  // bounds.
-  constexpr std::uint64_t most_reserved = 1u << 22;
-  if (const auto chunks = this->template chunks<E>(range)) {
-    std::uint64_t rows = 0;
-    for (const ChunkInfo& chunk : *chunks) rows += chunk.rows;
-    events.reserve(static_cast<std::size_t>(std::min<std::uint64_t>(rows, most_reserved)));
-  }
+  const auto chunks = this->template chunks<E>(range);
+  if (!chunks) return tl::unexpected(chunks.error());
+  std::uint64_t rows = 0;  // a chunk's rows and the number of chunks are bounded: no overflow
+  for (const ChunkInfo& chunk : *chunks) rows += chunk.rows;
+  DMPROF_TRY(check_room(rows * sizeof(E)));
+  events.reserve(static_cast<std::size_t>(rows));  // growing by copying would touch the memory twice
   Status done = for_each<E>(range, [&](const E& event) { events.push_back(event); });
   if (!done) return tl::unexpected(done.error());
   // One thread's events come in order, as most do; sorting the others anyway would take half the time of reading.

@@ -24,12 +24,14 @@ const MetricValue* find(std::span<const MetricValue> values, const std::string& 
 }
 
 // "bandwidth_utilization is 71.0 % (backing)"
-std::string stated(const std::string& column, const Catalogue& catalogue, std::span<const MetricValue> values) {
+Text stated(const std::string& column, const Catalogue& catalogue, std::span<const MetricValue> values) {
   const std::string metric = metric_of(column, catalogue);
   const MetricValue* value = find(values, metric);
   const std::string number = fill("{" + column + "}", values, {});
-  const std::string subject = value == nullptr || value->subject.empty() ? "" : fmt::format(" ({})", value->subject);
-  return fmt::format("{} is {}{}", column, number, subject);
+  if (value == nullptr || value->subject.empty())
+    return {fmt::format("{} is {}", column, number), fmt::format("{} 为 {}", column, number)};
+  return {fmt::format("{} is {} ({})", column, number, value->subject),
+          fmt::format("{} 为 {}（{}）", column, number, value->subject)};
 }
 
 std::string with_thresholds(std::string condition, const std::map<std::string, double>& thresholds) {
@@ -160,6 +162,19 @@ Finding make_finding(const Rule& rule, const Verdict& verdict, const Catalogue& 
   return finding;
 }
 
+Text why_cleared(const Rule& rule, const Verdict& verdict, const Catalogue& catalogue,
+                 std::span<const MetricValue> values, const std::map<std::string, double>& thresholds) {
+  Text deciding;
+  for (const std::string& column : verdict.columns) {
+    const Text one = stated(column, catalogue, values);
+    deciding.en += (deciding.en.empty() ? "" : ", ") + one.en;
+    deciding.zh += (deciding.zh.empty() ? "" : "，") + one.zh;
+  }
+  const std::string asked = with_thresholds(verdict.deciding, thresholds);
+  return {fmt::format("{} ({}; the rule asks for {})", fill(rule.clears.en, values, thresholds), deciding.en, asked),
+          fmt::format("{}（{}；规则要求 {}）", fill(rule.clears.zh, values, thresholds), deciding.zh, asked)};
+}
+
 std::string why_missing(const Verdict& verdict, const Catalogue& catalogue, std::span<const MetricValue> values) {
   std::string why;
   std::set<std::string> told;
@@ -193,7 +208,7 @@ Result<std::vector<std::string>> metrics_needed(std::span<const Rule> rules, con
       for (const std::string& column : outcome->columns) needed.insert(metric_of(column, catalogue));
     }
     // Metrics that only the text mentions.
-    for (const std::string* text : {&rule.because.en, &rule.because.zh}) {
+    for (const std::string* text : {&rule.because.en, &rule.because.zh, &rule.clears.en, &rule.clears.zh}) {
       for (std::size_t open = text->find('{'); open != std::string::npos; open = text->find('{', open + 1)) {
         const std::string name = text->substr(open + 1, text->find_first_of("}.", open) - open - 1);
         if (const std::string metric = metric_of(name, catalogue); !metric.empty()) needed.insert(metric);
@@ -226,13 +241,7 @@ Result<Diagnosis> diagnose(std::span<const Rule> rules, const Catalogue& catalog
           diagnosis.not_evaluated.push_back({rule.id, "too many events were lost to clear it"});
           break;
         }
-        std::string deciding;
-        for (const std::string& column : verdict->columns)
-          deciding += (deciding.empty() ? "" : ", ") + stated(column, catalogue, values);
-        diagnosis.cleared.push_back(
-            {rule.id, rule.title,
-             fmt::format("{} ({}; the rule asks for {})", fill(rule.clears.en, values, thresholds), deciding,
-                         with_thresholds(verdict->deciding, thresholds))});
+        diagnosis.cleared.push_back({rule.id, rule.title, why_cleared(rule, *verdict, catalogue, values, thresholds)});
         break;
       }
       case Verdict::Kind::fires: {

@@ -57,7 +57,7 @@ struct Finding {
 struct Cleared {
   std::string rule;
   Text title;
-  std::string because;  // with the deciding number
+  Text because;  // with the deciding number
 };
 
 struct NotEvaluated {
@@ -75,7 +75,7 @@ struct InstrumentNote {
 struct Diagnosis {
   std::vector<BudgetPart> budget;  // empty when time_budget is unavailable: see budget_reason
   std::string budget_reason;
-  std::string limiting;           // the largest part of the budget that is not idle
+  std::string limiting;           // the largest critical part of the budget, "" = none
   std::vector<Finding> findings;  // most severe first, then in order of rule id
   std::vector<InstrumentNote> instrument;
   std::vector<Cleared> cleared;

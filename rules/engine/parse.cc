@@ -192,12 +192,13 @@ Result<Rule> load_rule(const std::string& path) {
 Result<std::vector<Rule>> load_rules(const std::string& folder) {
   std::error_code error;
   std::vector<std::string> files;
-  std::filesystem::directory_iterator entries(folder, error);
+  // A range-for would throw where reading the folder fails half way (a disk error, a mount that goes away).
+  std::filesystem::directory_iterator entry(folder, error);
+  for (const std::filesystem::directory_iterator end; !error && entry != end; entry.increment(error)) {
+    if (entry->path().extension() == ".yaml") files.push_back(entry->path().string());
+  }
   if (error)
     return fail(ErrorKind::environment, fmt::format("{}: {}; name a folder with rules", folder, error.message()));
-  for (const auto& entry : entries) {
-    if (entry.path().extension() == ".yaml") files.push_back(entry.path().string());
-  }
   if (files.empty())
     return fail(ErrorKind::bad_input,
                 fmt::format("{}: holds no *.yaml; a playbook without rules finds nothing wrong", folder));

@@ -21,6 +21,12 @@ std::optional<Severity> parse_severity(std::string_view text) {
   return std::nullopt;
 }
 
+std::optional<Language> parse_language(std::string_view text) {
+  if (text == "en") return Language::en;
+  if (text == "zh") return Language::zh;
+  return std::nullopt;
+}
+
 std::vector<std::string> expressions_of(const Rule& rule) {
   std::vector<std::string> all = rule.all;
   for (const Fix& fix : rule.fixes) {

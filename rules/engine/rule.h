@@ -16,8 +16,13 @@ enum class Severity { info, warning, error };
 std::string_view to_text(Severity);
 std::optional<Severity> parse_severity(std::string_view);
 
+enum class Language { en, zh };
+std::optional<Language> parse_language(std::string_view);
+
 struct Text {  // by language; `en` is always there
   std::string en, zh;
+
+  const std::string& in(Language language) const { return language == Language::zh && !zh.empty() ? zh : en; }
 };
 
 struct Fix {

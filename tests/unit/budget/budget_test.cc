@@ -59,6 +59,27 @@ TEST(Budget, waits_for_blocks_are_taken_out_of_draft_and_verify) {
   EXPECT_FALSE(budget.part("idle")->critical);
 }
 
+TEST(Budget, only_parts_of_a_step_worth_shortening_are_critical_and_the_largest_of_them_limits) {
+  Trace trace;
+  trace.warm_up();
+  for (std::uint64_t id = 1; id <= 4; ++id) {  // 30 ms of queueing to 10 ms of step
+    trace.request(id, RequestPoint::arrive, trace.now);
+    trace.now += 30 * ms;
+    trace.request(id, RequestPoint::schedule, trace.now);
+    trace.step({.draft = 3 * ms, .verify = 6'900'000, .accept = 100'000, .requests = {id}});
+    trace.request(id, RequestPoint::end, trace.now);
+  }
+  const MetricValue value = metric(trace.done(), "time_budget");
+  ASSERT_TRUE(value.ok()) << value.reason;
+  EXPECT_GT(value.part("queue")->value, .7);
+  EXPECT_FALSE(value.part("queue")->critical);
+  EXPECT_EQ(value.subject, "verify");
+  EXPECT_TRUE(value.part("verify")->critical && value.part("draft")->critical);
+  EXPECT_GT(value.part("host")->value, 0);
+  EXPECT_FALSE(value.part("host")->critical) << "0.25 % is not worth anybody's work";
+  for (const Part& part : value.parts) EXPECT_TRUE(!part.critical || part.value >= .005) << part.name;
+}
+
 TEST(Budget, a_transfer_counts_only_where_nothing_else_runs) {
   Trace trace = steady(4);
   for (const Step& step : trace.recording.steps) {

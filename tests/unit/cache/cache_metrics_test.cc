@@ -245,9 +245,12 @@ TEST(Cache, policy_gap_of_lru_on_a_scan_is_what_belady_gains) {
 TEST(Cache, policy_gap_needs_a_size_and_a_known_policy) {
   Trace trace = ten_accesses();
   Knob knob;
-  knob.name = "cache_policy", knob.value = "99999999999999999999";
+  knob.name = "cache_policy";
   trace.recording.knobs.push_back(knob);
-  EXPECT_EQ(metric(trace.done(), "cache_policy_gap").status, ValueStatus::unavailable);
+  for (const char* odd : {"99999999999999999999", "4294967296", "-1", "", " 0", "0x0", "0.5", "lru", "77"}) {
+    trace.recording.knobs[0].value = odd;
+    EXPECT_EQ(metric(trace.done(), "cache_policy_gap").status, ValueStatus::unavailable) << odd;
+  }
   trace.recording.knobs[0].value = "0";
   EXPECT_TRUE(metric(trace.done(), "cache_policy_gap").ok());
   trace.recording.capacities[1].size_bytes = 0;

@@ -19,8 +19,8 @@ rules::Diagnosis sample() {
   finding.rule = "bandwidth-underused";
   finding.severity = rules::Severity::warning;
   finding.confidence = "high";
-  finding.title.en = "blocks are not there when asked";
-  finding.because.en = "the hit rate is 41 %";
+  finding.title = {"blocks are not there when asked", "需要时数据块不在"};
+  finding.because = {"the hit rate is 41 %", "命中率为 41 %"};
   rules::Evidence evidence;
   evidence.metric = "prefetch_hit_rate";
   evidence.value = 0.41;
@@ -37,7 +37,8 @@ rules::Diagnosis sample() {
   fix.recorded_engine = "dm-engine";
   finding.fixes.push_back(fix);
   diagnosis.findings.push_back(finding);
-  diagnosis.cleared.push_back({"speculation-engine-contention", {"contention", ""}, "no request waited"});
+  diagnosis.cleared.push_back(
+      {"speculation-engine-contention", {"contention", "争用"}, {"no request waited", "没有请求等待"}});
   diagnosis.not_evaluated.push_back({"host-bound", "host_gap_share is unavailable"});
   diagnosis.instrument.push_back(
       {"instrument-loss", rules::Severity::warning, "2 % of the events were lost", {"host-bound"}});
@@ -72,6 +73,22 @@ TEST(DiagnosisText, leads_with_the_budget_and_says_what_is_not_the_problem) {
   EXPECT_EQ(text.find('\033'), std::string::npos);
 }
 
+TEST(DiagnosisText, says_the_same_in_chinese) {
+  const std::string text = diagnosis_text(sample(), Style(false), rules::Language::zh);
+  for (const char* part : {"解码步的时间构成", "受限于 memory_stall", "关键", "合计", "100.0 %", "需要时数据块不在",
+                           "命中率为 41 %", "没有请求等待", "已检查，不是问题所在", "无法判断"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in\n" << text;
+  }
+  EXPECT_NE(text.find("DM_CACHE_POLICY=2 dm-engine"), std::string::npos);
+  for (const char* english : {"Findings", "because", "Time budget", "critical", "confidence", "fix:", "not the problem",
+                              "blocks are not there", "the hit rate is", "no request waited"})
+    EXPECT_EQ(text.find(english), std::string::npos) << english << " in\n" << text;
+  // A rule of one's own may lack the translation of a text: English is better than nothing.
+  rules::Diagnosis bare = sample();
+  bare.findings[0].title.zh = "";
+  EXPECT_NE(diagnosis_text(bare, Style(false), rules::Language::zh).find("blocks are not there"), std::string::npos);
+}
+
 TEST(DiagnosisText, a_budget_that_is_unavailable_says_why) {
   rules::Diagnosis diagnosis;
   diagnosis.budget_reason = "no decode steps";
@@ -88,6 +105,9 @@ TEST(DiagnosisJson, carries_the_keys_scripts_depend_on) {
   EXPECT_EQ(finding["confidence"], "high");
   EXPECT_EQ(finding["evidence"]["prefetch_hit_rate"]["value"], 0.41);
   EXPECT_EQ(finding["because"], "the hit rate is 41 %");
+  EXPECT_EQ(finding["because_zh"], "命中率为 41 %");
+  EXPECT_EQ(finding["title_zh"], "需要时数据块不在");
+  EXPECT_EQ(object["cleared"][0]["because_zh"], "没有请求等待");
   EXPECT_EQ(finding["checks"][0], "dmprof --metric prefetch_hit_rate");
   const json& fix = finding["fixes"][0];
   EXPECT_EQ(fix["knob"], "cache_policy");

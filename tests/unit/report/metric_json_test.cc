@@ -55,6 +55,19 @@ TEST(MetricJson, carries_the_keys_scripts_depend_on) {
   EXPECT_FALSE(object.contains("note"));
 }
 
+TEST(MetricJson, says_which_direction_is_better_in_the_documented_words) {
+  const auto word = [](Direction direction) {
+    MetricValue value = distribution();
+    value.direction = direction;
+    const auto back = parse_metric(metric_json(value), "itl");
+    EXPECT_TRUE(back && back->direction == direction);
+    return json::parse(metric_json(value))["direction"].get<std::string>();
+  };
+  EXPECT_EQ(word(Direction::higher_is_better), "higher_is_better");
+  EXPECT_EQ(word(Direction::lower_is_better), "lower_is_better");
+  EXPECT_EQ(word(Direction::none), "none");
+}
+
 TEST(MetricJson, an_unavailable_metric_has_no_value_and_says_why) {
   MetricValue value;
   value.name = "goodput";

@@ -111,6 +111,69 @@ TEST(Roofline, main_memory_counts_only_when_a_step_reads_twice_the_last_level_ca
             std::string::npos);
 }
 
+TEST(Roofline, what_was_copied_out_of_main_memory_is_held_to_the_same_working_set) {
+  Trace trace;
+  const TierId resident = trace.tier("resident", 0, true, 0), dram = trace.tier("dram", 1, false, 0);
+  trace.warm_up();
+  for (int i = 0; i < 4; ++i) {
+    Transfer transfer;
+    transfer.track = 1, transfer.start = trace.now, transfer.duration = 5 * ms, transfer.from = dram,
+    transfer.to = resident, transfer.bytes = transfer.useful_bytes = 65'536;
+    trace.recording.transfers.push_back(transfer);
+    trace.step({.parameter_bytes = 65'536, .flops = 1'000'000});
+  }
+  calibrate(trace, "10000000", "8000000000");
+  for (const std::optional<By> by : {std::optional<By>{}, std::optional<By>{By::tier}}) {
+    const MetricValue whole = metric(trace.done(), "bandwidth_utilization", {.by = by});
+    const MetricValue& value = by ? whole.by.at(dram - 1).value[0] : whole;
+    EXPECT_EQ(value.status, ValueStatus::unavailable);
+    EXPECT_NE(value.reason.find("less than twice the last-level cache"), std::string::npos) << value.reason;
+  }
+  EXPECT_EQ(metric(trace.done(), "step_time_over_roofline").subject, "compute");
+  trace.recording.environment["cpu.llc_bytes"] = "10000";
+  const MetricValue value = metric(trace.done(), "bandwidth_utilization");
+  EXPECT_NEAR(*value.value, 4 * 65'536 / (.04 * 1e7), 1e-9);
+  EXPECT_EQ(value.beside.at(1).name, "calibrated bandwidth");
+  // Steps that carry no bytes: what was copied is the working set.
+  for (Step& step : trace.recording.steps) step.parameter_bytes = 0;
+  EXPECT_TRUE(metric(trace.done(), "bandwidth_utilization").ok());
+  trace.recording.environment["cpu.llc_bytes"] = "1000000";
+  EXPECT_FALSE(metric(trace.done(), "bandwidth_utilization").ok());
+}
+
+// Block 7 is prefetched twice: the first time for nothing. Every transfer moves 2,000,000 B, 1,500,000 asked for.
+TEST(Roofline, bytes_of_prefetches_that_nobody_used_are_not_useful) {
+  Trace trace = streaming();
+  for (Transfer& transfer : trace.recording.transfers) transfer.block = 7;
+  const auto prefetch = [&](TimeNs time, PrefetchPoint point, std::uint64_t block = 7, TierId tier = 1) {
+    Prefetch event;
+    event.track = 1, event.time = time, event.point = point, event.block = block, event.tier = tier;
+    trace.recording.prefetches.push_back(event);
+  };
+  const auto share = [&] { return *metric(trace.done(), "useful_byte_share").value; };
+  const TimeNs first = trace.recording.transfers[0].start;
+  prefetch(first, PrefetchPoint::issued);
+  prefetch(first + 5 * ms, PrefetchPoint::completed);
+  EXPECT_NEAR(share(), .75, 1e-12) << "a prefetch whose fate is unknown was asked for";
+  prefetch(first + 6 * ms, PrefetchPoint::evicted_unused, 8);
+  prefetch(first + 6 * ms, PrefetchPoint::evicted_unused, 7, 2);
+  EXPECT_NEAR(share(), .75, 1e-12) << "another block, another tier";
+  prefetch(first + 7 * ms, PrefetchPoint::evicted_unused);
+  EXPECT_NEAR(share(), .75 * 3 / 4, 1e-12);
+  prefetch(first + 8 * ms, PrefetchPoint::issued);
+  prefetch(first + 9 * ms, PrefetchPoint::cancelled);
+  EXPECT_NEAR(share(), .75 * 3 / 4, 1e-12) << "cancelled before anything moved";
+  prefetch(first + 10 * ms, PrefetchPoint::issued);
+  prefetch(first + 12 * ms, PrefetchPoint::cancelled);
+  EXPECT_NEAR(share(), .75 * 2 / 4, 1e-12) << "cancelled while it moved";
+  prefetch(first + 38 * ms, PrefetchPoint::evicted_unused);  // the fourth and, with it, the third since `issued`
+  EXPECT_NEAR(share(), 0, 1e-12);
+  // Where an engine does not say when it asked, the last transfer is the one.
+  std::erase_if(trace.recording.prefetches, [](const Prefetch& p) { return p.point == PrefetchPoint::issued; });
+  std::erase_if(trace.recording.prefetches, [](const Prefetch& p) { return p.point == PrefetchPoint::cancelled; });
+  EXPECT_NEAR(share(), .75 * 2 / 4, 1e-12);
+}
+
 TEST(Roofline, without_a_calibration_main_memory_is_unavailable_and_says_what_to_run) {
   Trace trace = streaming();
   EXPECT_NE(metric(trace.done(), "model_bandwidth_utilization").reason.find("dmprof calibrate"), std::string::npos);

@@ -46,6 +46,7 @@ TEST(Diagnose, a_finding_carries_its_figures_with_definition_and_samples) {
   ASSERT_EQ(diagnosis.findings.size(), 1u);
   const Finding& finding = diagnosis.findings[0];
   EXPECT_EQ(finding.because.en, "hit rate 20.0 % of resident");
+  EXPECT_EQ(finding.because.zh, "命中率 20.0 %");
   ASSERT_EQ(finding.evidence.size(), 2u);
   EXPECT_EQ(finding.evidence[1].metric, "prefetch_hit_rate");
   EXPECT_DOUBLE_EQ(finding.evidence[1].value, .2);
@@ -58,8 +59,9 @@ TEST(Diagnose, a_quiet_rule_is_cleared_with_the_number_that_decided) {
   const Diagnosis diagnosis = diagnosed({value("prefetch_hit_rate", .9), value("memory_stall_share", .4)});
   EXPECT_TRUE(diagnosis.findings.empty());
   ASSERT_EQ(diagnosis.cleared.size(), 1u);
-  EXPECT_EQ(diagnosis.cleared[0].because,
+  EXPECT_EQ(diagnosis.cleared[0].because.en,
             "Hits suffice (prefetch_hit_rate is 90.0 %; the rule asks for prefetch_hit_rate < 0.5)");
+  EXPECT_EQ(diagnosis.cleared[0].because.zh, "足够（prefetch_hit_rate 为 90.0 %；规则要求 prefetch_hit_rate < 0.5）");
 }
 
 TEST(Diagnose, a_missing_metric_leaves_the_rule_open_and_says_why) {

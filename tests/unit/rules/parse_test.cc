@@ -1,7 +1,10 @@
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <string>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "rules/engine/rule.h"
 #include "tests/unit/rules/rule_text.h"
@@ -66,6 +69,33 @@ TEST(Parse, names_the_path_that_is_no_file_or_holds_no_rules) {
   ASSERT_FALSE(rule);
   EXPECT_NE(rule.error().message.find(folder), std::string::npos);
   EXPECT_FALSE(load_rules("/nonexistent-folder"));
+}
+
+TEST(Parse, a_folder_that_cannot_be_read_is_an_error_and_never_an_exception) {
+  namespace fs = std::filesystem;
+  const fs::path base = fs::temp_directory_path() / ("dmprof-rules-test-" + std::to_string(::getpid()));
+  fs::remove_all(base);
+  fs::create_directories(base / "closed");
+  fs::create_directories(base / "loops");
+  fs::create_symlink(base / "ring", base / "ring");
+  fs::create_symlink(base / "loops" / "a.yaml", base / "loops" / "a.yaml");
+  { std::ofstream(base / "file") << "id: x"; }
+  const auto refused = [&](const fs::path& folder) {
+    const auto rules = load_rules(folder.string());
+    EXPECT_FALSE(rules) << folder;
+    if (rules) return;
+    EXPECT_NE(rules.error().message.find(folder.string()), std::string::npos) << rules.error().message;
+    EXPECT_EQ(rules.error().message.find('\n'), std::string::npos);
+  };
+  refused(base / "ring");
+  refused(base / "loops");
+  refused(base / "file");
+  if (::geteuid() != 0) {  // root reads it all the same
+    fs::permissions(base / "closed", fs::perms::none);
+    refused(base / "closed");
+    fs::permissions(base / "closed", fs::perms::owner_all);
+  }
+  fs::remove_all(base);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,37 @@ TEST(Playbook, every_vector_does_what_it_says) {
   const Catalogue catalogue = full_catalogue();
   for (const Complaint& complaint : run_vectors(playbook(), catalogue))
     ADD_FAILURE() << complaint.rule << ": " << complaint.message;
+}
+
+TEST(Playbook, every_text_has_its_figures_filled_in_in_both_languages) {
+  const Catalogue catalogue = full_catalogue();
+  const auto filled = [](const Text& text, const std::string& rule) {
+    for (const std::string* one : {&text.en, &text.zh}) {
+      EXPECT_FALSE(one->empty()) << rule;
+      EXPECT_EQ(one->find_first_of("{}"), std::string::npos) << rule << ": " << *one;
+    }
+  };
+  for (const Rule& rule : playbook()) {
+    int fired = 0, quiet = 0;
+    for (const Vector& vector : rule.vectors) {
+      std::vector<MetricValue> values;
+      for (const Metric& metric : catalogue.metrics()) {
+        const auto number = vector.metrics.find(metric.name);
+        MetricValue value =
+            number == vector.metrics.end() ? unavailable("not in the vector") : scalar(number->second, 9);
+        value.name = metric.name, value.unit = metric.unit;
+        values.push_back(value);
+      }
+      const auto diagnosis = diagnose(std::span(&rule, 1), catalogue, values, {});
+      ASSERT_TRUE(diagnosis) << diagnosis.error().message;
+      for (const Finding& finding : diagnosis->findings)
+        filled(finding.because, rule.id), filled(finding.title, rule.id), ++fired;
+      for (const Cleared& cleared : diagnosis->cleared)
+        filled(cleared.because, rule.id), filled(cleared.title, rule.id), ++quiet;
+    }
+    EXPECT_GT(fired, 0) << rule.id;
+    EXPECT_GT(quiet, 0) << rule.id;
+  }
 }
 
 TEST(Playbook, holds_the_rules_of_the_manual_under_their_file_names) {

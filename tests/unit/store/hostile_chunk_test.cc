@@ -3,6 +3,7 @@
 #include <zstd.h>
 
 #include "dmprof/store/codec.h"
+#include "dmprof/store/room.h"
 #include "tests/unit/store/support.h"
 
 namespace dmprof {
@@ -122,6 +123,39 @@ TEST(HostileChunk, gives_zeros_in_the_callback_and_an_error_afterwards) {
 TEST(HostileChunk, whose_sums_overflow_is_an_error) {
   EXPECT_NE(after("UPDATE chunk_track SET events = 9223372036854775807; UPDATE loss SET events = 9223372036854775807"),
             "");
+}
+
+// A million rows of equal values take a few bytes, and a file may hold any number of such chunks.
+TEST(HostileChunk, of_countless_equal_rows_is_refused_before_memory_is_asked_for) {
+  const Folder folder;
+  const std::string path = folder.file("a.dmprof");
+  test::record_slices(path, 1000);
+  test::tamper(path,
+               "WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) INSERT INTO chunk "
+               "SELECT i, kind, 1048576, min_time, max_time, columns FROM chunk, n WHERE id = 1");
+  auto reader = Reader::open(path);
+  ASSERT_TRUE(reader) << reader.error().message;
+  const auto events = reader->all<Slice>();
+  ASSERT_FALSE(events);
+  EXPECT_EQ(events.error().kind, ErrorKind::bad_input);
+  EXPECT_THAT(events.error().message, HasSubstr("damaged"));
+  EXPECT_THAT(events.error().message, HasSubstr(path));
+  const auto bytes = reader->bytes_in_memory<Slice>();
+  ASSERT_TRUE(bytes);
+  EXPECT_EQ(*bytes, (19'999ull * 1048576 + 1000) * sizeof(Slice));
+}
+
+TEST(Room, is_refused_as_damage_or_as_lack_of_memory) {
+  constexpr std::uint64_t gib = 1ull << 30;
+  EXPECT_TRUE(store::check_room("a", gib, 1, gib)) << "what fits is never doubted";
+  const Status lies = store::check_room("a", 200 * gib, 311'000, gib);
+  ASSERT_FALSE(lies);
+  EXPECT_EQ(lies.error().kind, ErrorKind::bad_input);
+  const Status large = store::check_room("a", 200 * gib, gib, gib);
+  ASSERT_FALSE(large);
+  EXPECT_EQ(large.error().kind, ErrorKind::environment);
+  EXPECT_FALSE(store::check_room("a", ~0ull, 0, gib));
+  EXPECT_GT(store::memory_budget(), 1u << 20);
 }
 
 TEST(HostileChunk, with_names_that_have_gaps_is_an_error) {

@@ -1,10 +1,10 @@
-#include "dmprof/cli/suggest.h"
+#include "dmprof/base/suggest.h"
 
 #include <algorithm>
 #include <cctype>
 #include <vector>
 
-namespace dmprof::cli {
+namespace dmprof {
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
@@ -53,4 +53,4 @@ std::string did_you_mean(std::string_view typed, std::span<const std::string> ca
   return found.empty() ? "" : "; did you mean " + found + "?";
 }
 
-}  // namespace dmprof::cli
+}  // namespace dmprof

@@ -1,11 +1,11 @@
-#include "dmprof/cli/suggest.h"
+#include "dmprof/base/suggest.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-namespace dmprof::cli {
+namespace dmprof {
 namespace {
 
 const std::vector<std::string> commands = {"run", "attach", "diagnose", "doctor", "metrics"};
@@ -22,6 +22,12 @@ TEST(Suggest, finds_the_nearest_name) {
   EXPECT_EQ(nearest("attahc", commands), "attach");
 }
 
+TEST(Suggest, takes_what_differs_only_in_case_first) {
+  EXPECT_EQ(nearest("ATTACH", commands), "attach");
+  const std::vector<std::string> both = {"runs", "RUN"};
+  EXPECT_EQ(nearest("run", both), "RUN");
+}
+
 TEST(Suggest, completes_a_beginning_of_three_letters) { EXPECT_EQ(nearest("diag", commands), "diagnose"); }
 
 TEST(Suggest, says_nothing_when_nothing_is_near) {
@@ -32,4 +38,4 @@ TEST(Suggest, says_nothing_when_nothing_is_near) {
 }
 
 }  // namespace
-}  // namespace dmprof::cli
+}  // namespace dmprof

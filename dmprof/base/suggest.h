@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace dmprof::cli {
+namespace dmprof {
 
 // Edit distance with transpositions of neighbours counted as one edit (optimal string alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b);
@@ -19,4 +19,4 @@ std::string nearest(std::string_view typed, std::span<const std::string> candida
 // "; did you mean NAME?" or "".
 std::string did_you_mean(std::string_view typed, std::span<const std::string> candidates);
 
-}  // namespace dmprof::cli
+}  // namespace dmprof

@@ -1,0 +1,83 @@
+// The fixed sentences of a diagnosis by language. Those with {} are fmt formats; their arguments are the same in each.
+#pragma once
+
+#include <string_view>
+
+#include "rules/engine/rule.h"
+
+namespace dmprof::report {
+
+struct Phrases {
+  std::string_view budget, budget_unavailable, limited_by, critical, sum;
+  std::string_view recording, withheld;
+  std::string_view findings, no_findings, heading, because, check, fix, now_unknown, predicted, measured, attempt;
+  std::string_view cleared, not_judged;
+  std::string_view error, warning, info, high, medium, low;
+
+  std::string_view severity(rules::Severity severity) const {
+    return severity == rules::Severity::error ? error : severity == rules::Severity::warning ? warning : info;
+  }
+  std::string_view confidence(std::string_view word) const {
+    return word == "high" ? high : word == "medium" ? medium : word == "low" ? low : word;
+  }
+};
+
+inline const Phrases& phrases(rules::Language language) {
+  static constexpr Phrases en = {
+      .budget = "Time budget of a decode step",
+      .budget_unavailable = "Time budget unavailable: {}",
+      .limited_by = " (limited by {})",
+      .critical = "critical",
+      .sum = "sum",
+      .recording = "About the recording itself",
+      .withheld = "withheld, since they rest on it: {}",
+      .findings = "Findings",
+      .no_findings = "No findings",
+      .heading = "{} {} {} (confidence {})",
+      .because = "because {}",
+      .check = "check: {}",
+      .fix = "fix: {} {} -> {}",
+      .now_unknown = "(now unknown)",
+      .predicted = ", predicted {:.2f} x ({:.2f} to {:.2f})",
+      .measured = ", measured {:.2f} x",
+      .attempt = "try: {}",
+      .cleared = "Examined, and not the problem",
+      .not_judged = "Could not be judged",
+      .error = "error",
+      .warning = "warning",
+      .info = "info",
+      .high = "high",
+      .medium = "medium",
+      .low = "low",
+  };
+  static constexpr Phrases zh = {
+      .budget = "解码步的时间构成",
+      .budget_unavailable = "时间构成无法得出：{}",
+      .limited_by = "（受限于 {}）",
+      .critical = "关键",
+      .sum = "合计",
+      .recording = "关于记录本身",
+      .withheld = "依赖于此而未给出的结论：{}",
+      .findings = "发现的问题",
+      .no_findings = "未发现问题",
+      .heading = "{} {} {}（置信度：{}）",
+      .because = "原因：{}",
+      .check = "核对：{}",
+      .fix = "建议：{} {} -> {}",
+      .now_unknown = "（当前值未知）",
+      .predicted = "，预计 {:.2f} 倍（{:.2f} 至 {:.2f}）",
+      .measured = "，实测 {:.2f} 倍",
+      .attempt = "尝试：{}",
+      .cleared = "已检查，不是问题所在",
+      .not_judged = "无法判断",
+      .error = "错误",
+      .warning = "警告",
+      .info = "提示",
+      .high = "高",
+      .medium = "中",
+      .low = "低",
+  };
+  return language == rules::Language::zh ? zh : en;
+}
+
+}  // namespace dmprof::report
