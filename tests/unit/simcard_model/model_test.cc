@@ -35,8 +35,9 @@ TEST(Model, ParametersMatchTheNames) {
                                                                                   {"dense-70b", 69},
                                                                                   {"dense-120b", 121.5},
                                                                                   {"dense-175b", 175},
-                                                                                  {"dense-530b", 500},
-                                                                                  {"dense-1t", 950},
+ {"dense-300b", 300},
+                                                                                  {"dense-530b", 530},
+                                                                                  {"dense-1t", 1000},
                                                                                   {"moe-400b", 403}}) {
     EXPECT_NEAR(parameters(open(name)) / 1e9 / billions, 1, 0.06) << name;
   }
