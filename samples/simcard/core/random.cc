@@ -52,7 +52,8 @@ double Random::uniform() { return static_cast<double>(next() >> 11) * 0x1p-53; }
 
 std::uint64_t Random::below(std::uint64_t bound) {
   if (bound == 0) return 0;
-  const std::uint64_t biased = (0 - bound) % bound;  // 2^64 mod bound: the lowest numbers that would come once too often
+  const std::uint64_t biased =
+      (0 - bound) % bound;  // 2^64 mod bound: the lowest numbers that would come once too often
   for (;;) {
     const std::uint64_t number = next();
     if (number >= biased) return number % bound;

@@ -23,8 +23,8 @@ class Random {
   std::uint64_t below(std::uint64_t bound);  // [0, bound), unbiased; 0 for a bound of 0
   bool chance(double probability) { return uniform() < probability; }
   double exponential(double mean);
-  double normal();                                    // mean 0, deviation 1
-  double lognormal(double median, double sigma);      // sigma of the logarithm
+  double normal();                                // mean 0, deviation 1
+  double lognormal(double median, double sigma);  // sigma of the logarithm
 
  private:
   std::array<std::uint64_t, 4> state_;

@@ -54,9 +54,7 @@ class Simulation {
     Actor* actor;
     std::uint64_t argument;
     std::uint32_t kind;
-    bool before(const Event& other) const {
-      return time != other.time ? time < other.time : sequence < other.sequence;
-    }
+    bool before(const Event& other) const { return time != other.time ? time < other.time : sequence < other.sequence; }
   };
 
   Event take_first();

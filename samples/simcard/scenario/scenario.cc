@@ -37,7 +37,9 @@ void read_claims(Section claims, std::vector<Claimed>& out) {
 }
 
 Compared compare(const Claimed& claimed, double value) {
-  Compared c{claimed, value};
+  Compared c;
+  c.claimed = claimed;
+  c.value = value;
   if (claimed.says) {
     c.residual = *claimed.says != 0 ? (value - *claimed.says) / *claimed.says : value;
     c.within = c.residual <= claimed.tolerance && c.residual >= -claimed.tolerance;
@@ -57,7 +59,9 @@ Compared compare(const Claimed& claimed, double value) {
 
 Result<Scenario> read_scenario(const Document& document) {
   Section s = document.root();
-  Scenario scenario{.settings = s.section("settings"), .file = document.name()};
+  Scenario scenario;
+  scenario.settings = s.section("settings");
+  scenario.file = document.name();
   s.text("id", scenario.id);
   s.text("title", scenario.title);
   s.text("claim", scenario.claim);
@@ -72,27 +76,33 @@ Result<Scenario> read_scenario(const Document& document) {
 
 std::string_view verdict_name(Verdict verdict) {
   switch (verdict) {
-    case Verdict::holds: return "holds";
-    case Verdict::holds_under_conditions: return "holds under stated conditions";
-    case Verdict::contradicted: return "contradicted";
+    case Verdict::holds:
+      return "holds";
+    case Verdict::holds_under_conditions:
+      return "holds under stated conditions";
+    case Verdict::contradicted:
+      return "contradicted";
   }
   return "";
 }
 
 Result<Outcome> judge(Scenario scenario, Figures figures) {
-  Outcome outcome{.scenario = std::move(scenario), .figures = std::move(figures)};
+  Outcome outcome;
+  outcome.scenario = std::move(scenario);
+  outcome.figures = std::move(figures);
   const Scenario& sc = outcome.scenario;
   bool all = true;
   for (const Claimed& claimed : sc.claims) {
     const auto found = std::find_if(outcome.figures.begin(), outcome.figures.end(),
                                     [&](const Figure& figure) { return figure.name == claimed.figure; });
     if (found == outcome.figures.end())
-      return fail(ErrorKind::bad_input, fmt::format("{}:{}: claims.{}: {} gives no such figure; remove it or mend its name",
-                                                    sc.file, claimed.line, claimed.figure, sc.experiment));
+      return fail(ErrorKind::bad_input,
+                  fmt::format("{}:{}: claims.{}: {} gives no such figure; remove it or mend its name", sc.file,
+                              claimed.line, claimed.figure, sc.experiment));
     outcome.compared.push_back(compare(claimed, found->value));
     all = all && outcome.compared.back().within;
   }
-  outcome.verdict = !all                        ? Verdict::contradicted
+  outcome.verdict = !all                    ? Verdict::contradicted
                     : sc.conditions.empty() ? Verdict::holds
                                             : Verdict::holds_under_conditions;
   if (!all && sc.reason.empty())

@@ -8,7 +8,8 @@ namespace dmprof::simcard {
 namespace {
 
 TEST(Random, SameSeedAndNameGiveTheSameStreamOthersDoNot) {
-  Random a(1, "arrivals"), b(1, "arrivals"), other_name(1, "lengths"), other_seed(2, "arrivals"), other(1, "arrivals", 1);
+  Random a(1, "arrivals"), b(1, "arrivals"), other_name(1, "lengths"), other_seed(2, "arrivals"),
+      other(1, "arrivals", 1);
   const std::uint64_t first = a.next();
   EXPECT_EQ(first, b.next());
   EXPECT_NE(first, other_name.next());

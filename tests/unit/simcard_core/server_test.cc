@@ -85,7 +85,8 @@ struct Poisson : Actor {
   }
 };
 
-// Erlang C for four engines: mean response / service at utilisation .8 is 1.7454 (C = .5964, W/s = 1 + C / (c (1 - rho))).
+// Erlang C for four engines: mean response / service at utilisation .8 is 1.7454 (C = .5964, W/s = 1 + C / (c (1 -
+// rho))).
 TEST(Server, FourEnginesWithPoissonArrivalsFollowErlangC) {
   Simulation simulation;
   Server server(simulation, 4);
