@@ -46,6 +46,7 @@ void Server::start_waiting() {
     unit.stretch = turn_ > 0 ? std::min(turn_, unit.entry.left) : unit.entry.left;
     unit.busy = true;
     ++busy_;
+    if (listener_ != nullptr) listener_->on_start(unit.entry.job, i, unit.stretch);
     simulation_.after(unit.stretch, *this, 0, i);
   }
 }

@@ -32,6 +32,8 @@ class ServerListener {
   virtual ~ServerListener() = default;
   // A stretch of service (a whole job, or a turn) ended now on server `unit`.
   virtual void on_service(const Job& job, std::uint32_t unit, SimTime start) = 0;
+  // A stretch of that length starts now.
+  virtual void on_start(const Job& /*job*/, std::uint32_t /*unit*/, SimTime /*length*/) {}
 };
 
 class Server : public Actor {
