@@ -1,3 +1,12 @@
-#include "samples/simcard/cli/run_command.h"
+#include <cstdio>
+#include <string_view>
 
-int main(int argc, char** argv) { return dmprof::simcard::run_command(argc, argv); }
+#include "samples/simcard/cli/scenarios_command.h"
+
+int main(int argc, char** argv) {
+  using namespace dmprof::simcard;
+  if (argc > 1 && std::string_view(argv[1]) == "scenarios")
+    return scenarios_command(argc - 1, argv + 1, node_experiments());
+  std::fputs("usage: dm-simcard scenarios [--json | --markdown]\n", stderr);
+  return 2;
+}
