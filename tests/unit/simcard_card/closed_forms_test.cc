@@ -71,7 +71,8 @@ TEST(ClosedForms, NoPolicyBeatsTheOptimumWithoutPrefetch) {
     for (const BlockId block : observer.asked) trace.push_back({block, p.model.block_bytes});
     const cachemodel::ReplayResult optimum = cachemodel::replay_optimum(trace, p.memory.l1_bytes);
     ASSERT_TRUE(optimum.exact);
-    EXPECT_LE(hit_rate(r), optimum.hit_rate() + 0.01) << policy;  // accesses of a pass are reported as they are worked on
+    EXPECT_LE(hit_rate(r), optimum.hit_rate() + 0.01)
+        << policy;  // accesses of a pass are reported as they are worked on
     EXPECT_EQ(r.store.prefetches, 0u);
   }
 }

@@ -82,7 +82,8 @@ TEST(Mechanism, WithoutPrefetchSchedulingHitsAreFewerAndStepsLonger) {
   without.prefetch = false;
   const RunResult a = run_for(with, 0.3), b = run_for(without, 0.3);
   EXPECT_GT(hit_rate(a), hit_rate(b) + 0.05);
-  EXPECT_LT(a.card.decode_time / static_cast<double>(a.card.steps), b.card.decode_time / static_cast<double>(b.card.steps));
+  EXPECT_LT(a.card.decode_time / static_cast<double>(a.card.steps),
+            b.card.decode_time / static_cast<double>(b.card.steps));
 }
 
 // Turns help when drafts do not divide by engines: ten on four take 3 rounds whole, 2.5 in turns.

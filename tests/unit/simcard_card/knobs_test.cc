@@ -48,7 +48,8 @@ TEST_F(Knobs, VariablesOverrideTheScenario) {
 }
 
 TEST_F(Knobs, SizesOfDraftsAsPeopleWriteThem) {
-  for (const auto& [text, billions] : std::map<std::string, double>{{"1B", 1}, {"350m", 0.35}, {"0.5b", 0.5}, {"none", 0}}) {
+  for (const auto& [text, billions] :
+       std::map<std::string, double>{{"1B", 1}, {"350m", 0.35}, {"0.5b", 0.5}, {"none", 0}}) {
     variables = {{"DM_DRAFT", text}};
     Settings settings;
     ASSERT_TRUE(read_environment(environment(), settings)) << text;
