@@ -1,5 +1,7 @@
 #include "samples/simcard/scenario/run_settings.h"
 
+#include <optional>
+
 #include <fmt/format.h>
 
 #include "dmprof/workload/trace.h"
@@ -64,6 +66,7 @@ void read_workload(Section& s, RunSettings& run) {
 
 Result<RunSettings> read_run(Section& s, std::uint64_t seed) {
   RunSettings run;
+  run.where = s.where("");
   Result<Hardware> hardware = read_hardware(s, "hardware");
   if (!hardware) return tl::unexpected(hardware.error());
   Result<Model> model = read_model(s, "model");
@@ -97,10 +100,21 @@ Result<ServeResult> RunSettings::closed_loop(std::int64_t users) const {
 }
 
 Result<ServeResult> RunSettings::as_described() const {
-  if (trace.empty()) return serve(spec, workload::Source(arrivals, prompts, outputs, spec.seed));
-  Result<workload::Trace> requests = workload::read_trace(trace);
-  if (!requests) return tl::unexpected(requests.error());
-  return serve(spec, workload::Source(std::move(requests->requests)));
+  std::optional<workload::Source> source;
+  if (trace.empty()) {
+    source.emplace(arrivals, prompts, outputs, spec.seed);
+  } else {
+    Result<workload::Trace> requests = workload::read_trace(trace);
+    if (!requests) return fail(requests.error().kind, fmt::format("{}: trace: {}", where, requests.error().message));
+    source.emplace(std::move(requests->requests));
+  }
+  Result<ServeResult> result = serve(spec, std::move(*source));
+  if (!result) return fail(result.error().kind, fmt::format("{}: {}", where, result.error().message));
+  if (result->overloaded)
+    return fail(ErrorKind::bad_input,
+                fmt::format("{}: the queue never drains: {} requests wait after {:.4g} s; lower the rate or add cards",
+                            where, result->issued - result->completed, result->seconds));
+  return result;
 }
 
 }  // namespace dmprof::simcard
