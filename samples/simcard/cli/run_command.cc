@@ -3,16 +3,20 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <cctype>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
-#include <optional>
+#include <span>
+#include <vector>
 
 #include "samples/simcard/card/read.h"
+#include "samples/simcard/cli/exit_status.h"
 #include "samples/simcard/cli/summary.h"
 #include "samples/simcard/config/embedded.h"
 #include "samples/simcard/knobs/knobs.h"
 #include "samples/simcard/record/recorder.h"
+#include "samples/simcard/scenario/table.h"
 
 namespace dmprof::simcard {
 namespace {
@@ -21,24 +25,10 @@ constexpr std::uint32_t kMostCards = 4096;
 
 struct Arguments {
   std::string scenario, duration;
-  std::string seed = "1", cards = "1";
+  std::string seed;  // empty: the scenario's own, 1
+  std::string cards = "1";
   bool json = false;
 };
-
-int report(const Error& error) {
-  fmt::print(stderr, "dm-simcard: {}\n", error.message);
-  switch (error.kind) {
-    case ErrorKind::usage:
-      return 2;
-    case ErrorKind::cannot_answer:
-      return 3;
-    case ErrorKind::bad_input:
-      return 4;
-    case ErrorKind::environment:
-      break;
-  }
-  return 6;
-}
 
 Result<std::uint64_t> whole(const char* flag, const std::string& text, std::uint64_t least, std::uint64_t most) {
   std::uint64_t value = 0;
@@ -60,18 +50,46 @@ Result<SimTime> duration(const std::string& text) {
   return time;
 }
 
-Result<RunDescription> describe(const Arguments& arguments) {
+// Rows of the table go by their ids in either case: A4, a4.
+Result<Document> open_scenario(const std::string& name) {
+  std::string lower = name;
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const bool file = name.find('/') != std::string::npos || name.ends_with(".yaml");
+  return open_description("scenarios", file ? name : lower);
+}
+
+Status print(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return {};
+  return fail(ErrorKind::environment, "stdout: cannot be written; is the disk full or the pipe closed?");
+}
+
+// A row is an experiment of several runs: its figures are computed and none of the runs is recorded.
+Status run_row(const Document& document, const Arguments& arguments, std::span<const Experiment> experiments) {
+  const Result<std::uint64_t> seed = whole("--seed", arguments.seed.empty() ? "1" : arguments.seed, 0, INT64_MAX);
+  if (!seed) return tl::unexpected(seed.error());
+  if (!arguments.duration.empty() || arguments.cards != "1")
+    return fail(ErrorKind::usage, arguments.scenario +
+                                      " is a row of the table and sets duration and cards itself; leave "
+                                      "--duration and --cards out");
+  Result<Scenario> scenario = read_scenario(document);
+  if (!scenario) return tl::unexpected(scenario.error());
+  if (!arguments.seed.empty()) scenario->seed = static_cast<std::int64_t>(*seed);
+  Result<Outcome> outcome = run_scenario(*scenario, experiments);
+  if (!outcome) return tl::unexpected(outcome.error());
+  const std::vector<Outcome> rows{std::move(*outcome)};
+  return print(arguments.json ? table_json(rows) : table_text(rows));
+}
+
+Result<RunDescription> describe(const Document& document, const Arguments& arguments) {
   RunDescription description;
   description.scenario = arguments.scenario;
-  const Result<std::uint64_t> seed = whole("--seed", arguments.seed, 0, UINT64_MAX);
+  const Result<std::uint64_t> seed = whole("--seed", arguments.seed.empty() ? "1" : arguments.seed, 0, UINT64_MAX);
   if (!seed) return tl::unexpected(seed.error());
   const Result<std::uint64_t> cards = whole("--cards", arguments.cards, 1, kMostCards);
   if (!cards) return tl::unexpected(cards.error());
   description.options.seed = *seed;
   description.options.cards = static_cast<std::uint32_t>(*cards);
-  const Result<Document> document = open_description("scenarios", arguments.scenario);
-  if (!document) return tl::unexpected(document.error());
-  Result<CardScenario> scenario = read_card_scenario(document->root());
+  Result<CardScenario> scenario = read_card_scenario(document.root());
   if (!scenario) return tl::unexpected(scenario.error());
   description.title = scenario->title;
   description.parameters = scenario->parameters;
@@ -87,8 +105,11 @@ Result<RunDescription> describe(const Arguments& arguments) {
   return description;
 }
 
-Status run(const Arguments& arguments) {
-  Result<RunDescription> description = describe(arguments);
+Status run(const Arguments& arguments, std::span<const Experiment> experiments) {
+  const Result<Document> document = open_scenario(arguments.scenario);
+  if (!document) return tl::unexpected(document.error());
+  if (document->root().has("experiment")) return run_row(*document, arguments, experiments);
+  Result<RunDescription> description = describe(*document, arguments);
   if (!description) return tl::unexpected(description.error());
   Settings& settings = description->parameters.settings;
   const Result<Sysfs> sysfs =
@@ -114,20 +135,18 @@ Status run(const Arguments& arguments) {
   // Without a recorder nobody looks, and the card need not say what it does.
   const RunResult result =
       run_cards(description->parameters, description->options, recorder.attached() ? &recorder : nullptr, poll);
-  const std::string text = arguments.json ? summary_json(*description, result) : summary_text(*description, result);
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-    return fail(ErrorKind::environment, "stdout: cannot be written; is the disk full or the pipe closed?");
+  DMPROF_TRY(print(arguments.json ? summary_json(*description, result) : summary_text(*description, result)));
   if (!result.verdict.empty()) return fail(ErrorKind::bad_input, result.verdict);
   return {};
 }
 
 }  // namespace
 
-int run_command(int argc, const char* const* argv) {
+int run_command(int argc, const char* const* argv, std::span<const Experiment> experiments) {
   CLI::App app{"Simulates the card: see samples/simcard/README.md", "dm-simcard"};
   Arguments arguments;
   app.add_option("--scenario", arguments.scenario, "a scenario by name, or a .yaml file")->required();
-  app.add_option("--seed", arguments.seed, "of all random choices")->capture_default_str();
+  app.add_option("--seed", arguments.seed, "of all random choices (default 1)");
   app.add_option("--duration", arguments.duration, "virtual time to simulate: 2s, 500ms");
   app.add_option("--cards", arguments.cards, "cards side by side, each with requests of its own")
       ->capture_default_str();
@@ -141,7 +160,7 @@ int run_command(int argc, const char* const* argv) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help
     return report({ErrorKind::usage, std::string(error.what()) + "; see dm-simcard --help"});
   }
-  const Status status = run(arguments);
+  const Status status = run(arguments, experiments);
   return status ? 0 : report(status.error());
 }
 

@@ -7,31 +7,10 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "samples/simcard/cli/exit_status.h"
 #include "samples/simcard/scenario/table.h"
 
 namespace dmprof::simcard {
-namespace {
-
-int exit_status(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::usage:
-      return 2;
-    case ErrorKind::cannot_answer:
-      return 3;
-    case ErrorKind::bad_input:
-      return 4;
-    case ErrorKind::environment:
-      return 6;
-  }
-  return 4;
-}
-
-int report(const Error& error) {
-  fmt::print(stderr, "dm-simcard: {}\n", error.message);
-  return exit_status(error.kind);
-}
-
-}  // namespace
 
 int scenarios_command(int argc, const char* const* argv, std::span<const Experiment> experiments) {
   CLI::App app{"Checks the published claims against the simulation, one scenario each", "dm-simcard scenarios"};
