@@ -64,14 +64,14 @@ Result<Figures> run_bandwidth_fixes(Section settings, std::uint64_t seed) {
   const Result<CardExperiment> base = read(std::move(settings), seed);
   if (!base) return tl::unexpected(base.error());
   const RunResult before = base->run();
-  Figures figures{{"hit_rate", hit_rate(before), "ratio"},
-                  {"bandwidth_utilization",
-                   over(count(before.l2_bytes - before.card.prefill_bytes),
-                        before.card.decode_time * base->parameters.memory.l2_bandwidth),
-                   "ratio"},
-                  {"compute_occupancy",
-                   over(before.card.draft_time + before.card.verify_time, before.card.decode_time), "ratio"},
-                  {"stall_share", over(before.card.stall_time, before.card.draft_time + before.card.verify_time), "ratio"}};
+  Figures figures{
+      {"hit_rate", hit_rate(before), "ratio"},
+      {"bandwidth_utilization",
+       over(count(before.l2_bytes - before.card.prefill_bytes),
+            before.card.decode_time * base->parameters.memory.l2_bandwidth),
+       "ratio"},
+      {"compute_occupancy", over(before.card.draft_time + before.card.verify_time, before.card.decode_time), "ratio"},
+      {"stall_share", over(before.card.stall_time, before.card.draft_time + before.card.verify_time), "ratio"}};
   const auto fix = [&](const std::string& name, auto change) {
     CardExperiment fixed = *base;
     change(fixed.parameters);

@@ -62,6 +62,20 @@ void read_workload(Section& s, RunSettings& run) {
   if (const Status status = run.arrivals.check(); !status) s.complain("rate", status.error().message);
 }
 
+// Every run is checked: a figure of a run that loses requests, tokens, seconds or joules is not shown.
+Status conserved(const ServeResult& r, const std::string& where) {
+  const auto near = [](double a, double b, double share) { return a >= b * (1 - share) && a <= b * (1 + share); };
+  const char* broken = !near(r.little(), 1, 0.01)                      ? "Little's law"
+                       : r.issued != r.completed                       ? "the count of requests"
+                       : r.tokens != r.tokens_asked                    ? "the count of tokens"
+                       : !near(r.energy.parts(), r.energy.total, 1e-9) ? "the sum of energies"
+                                                                       : nullptr;
+  if (broken == nullptr) return {};
+  return fail(
+      ErrorKind::cannot_answer,
+      fmt::format("{}: {} does not hold in this run; this is a fault of the simulation, report it", where, broken));
+}
+
 }  // namespace
 
 Result<RunSettings> read_run(Section& s, std::uint64_t seed) {
@@ -114,6 +128,7 @@ Result<ServeResult> RunSettings::as_described() const {
     return fail(ErrorKind::bad_input,
                 fmt::format("{}: the queue never drains: {} requests wait after {:.4g} s; lower the rate or add cards",
                             where, result->issued - result->completed, result->seconds));
+  DMPROF_TRY(conserved(*result, where));
   return result;
 }
 

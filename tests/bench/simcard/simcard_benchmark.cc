@@ -39,9 +39,8 @@ void cards(benchmark::State& state) {
   std::uint64_t events = 0;
   const auto count = static_cast<std::uint32_t>(state.range(0));
   for (auto _ : state) {
-    const RunResult result = run_cards(parameters,
-                                       {.seed = 1, .duration = 4 * kSecond / count, .cards = count, .poll = kSecond},
-                                       nullptr, nullptr);
+    const RunResult result = run_cards(
+        parameters, {.seed = 1, .duration = 4 * kSecond / count, .cards = count, .poll = kSecond}, nullptr, nullptr);
     events += result.events;
   }
   state.SetItemsProcessed(static_cast<std::int64_t>(events));
