@@ -316,6 +316,7 @@ void Card::end_step() {
   statistics_.draft_time += seconds(report_.draft_time);
   statistics_.verify_time += seconds(report_.verify_time);
   statistics_.stall_time += seconds(totals.stall);
+  statistics_.load_time += seconds(totals.load);
   if (observer_ != nullptr) {
     const SimTime launch = step_start_ + parameters_.compute.step_host;
     observer_->on_stage(Stage::host, step_start_, launch, step_);

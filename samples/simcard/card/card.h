@@ -22,6 +22,7 @@ struct CardStatistics {
   std::uint64_t emitted = 0, decoded = 0;  // tokens in all; of these by decode steps
   std::uint64_t flops = 0, l1_bytes = 0, prefill_bytes = 0;
   double decode_time = 0, draft_time = 0, verify_time = 0, stall_time = 0;  // seconds
+  double load_time = 0;             // seconds from asking for a block to having it, summed over blocks
   double present = 0, sojourn = 0;  // request-seconds; seconds over completed requests (Little's law)
   double longest = 0;               // seconds, the longest request
 };

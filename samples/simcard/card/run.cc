@@ -14,7 +14,8 @@ void add(CardStatistics& sum, const CardStatistics& each) {
   sum.decoded += each.decoded;
   sum.flops += each.flops, sum.l1_bytes += each.l1_bytes, sum.prefill_bytes += each.prefill_bytes;
   sum.decode_time += each.decode_time, sum.draft_time += each.draft_time, sum.verify_time += each.verify_time;
-  sum.stall_time += each.stall_time, sum.present += each.present, sum.sojourn += each.sojourn;
+  sum.stall_time += each.stall_time, sum.load_time += each.load_time, sum.present += each.present,
+      sum.sojourn += each.sojourn;
   sum.longest = std::max(sum.longest, each.longest);
 }
 

@@ -58,7 +58,12 @@ void VerifyPass::start_layer() {
   const SimTime start = simulation_.now();
   const ModelShape& model = parameters_.model;
   gather(layer_);
-  for (Need& need : needs_) need.asked = store_.ask(need.block);
+  for (Need& need : needs_) {
+    need.asked = store_.ask(need.block);
+    const bool from_l1 = need.asked.outcome != Found::miss;
+    totals_.load +=
+        need.asked.ready - start + (from_l1 ? parameters_.memory.l1_latency : parameters_.memory.l0_latency);
+  }
   const SimTime begun = std::max(start, streamed_);
   stream(layer_ + 1);
   LayerReport report;

@@ -19,6 +19,7 @@ struct VerifyTotals {
   std::uint64_t parameter_bytes = 0, kv_bytes = 0, l1_bytes = 0, flops = 0;
   std::uint64_t accesses = 0;
   SimTime stall = 0;
+  SimTime load = 0;  // from asking to having, summed over the blocks
 };
 
 class VerifyPass : public Actor {

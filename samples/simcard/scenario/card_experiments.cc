@@ -35,11 +35,8 @@ double rate(const RunResult& r) { return over(count(r.card.decoded), r.card.deco
 double step(const RunResult& r) { return over(r.card.decode_time, count(r.card.steps)); }
 double gain(double now, double before) { return 100 * over(now - before, before); }
 
-// Mean time from asking for a block to having it at the modules: the wait, plus L1's latency where L1 served.
-double load_time(const RunResult& r, const CardParameters& p) {
-  const double from_l1 = count(r.store.hits + r.store.late) * seconds(p.memory.l1_latency);
-  return over(r.card.stall_time + from_l1, accesses(r));
-}
+// Mean time from asking for a block to having it, whether or not the modules had something else to do meanwhile.
+double load_time(const RunResult& r) { return over(r.card.load_time, accesses(r)); }
 
 // Against a card whose blocks all come from L2 when they are asked for: no L1 to speak of, nothing prefetched.
 Result<Figures> run_load_latency(Section settings, std::uint64_t seed) {
@@ -49,8 +46,7 @@ Result<Figures> run_load_latency(Section settings, std::uint64_t seed) {
   unscheduled.parameters.prefetch = bare.parameters.prefetch = false;
   bare.parameters.memory.l1_bytes = bare.parameters.model.block_bytes;
   const RunResult both = with->run(), cache_only = unscheduled.run(), none = bare.run();
-  const double ours = load_time(both, with->parameters), cached = load_time(cache_only, with->parameters),
-               plain = load_time(none, with->parameters);
+  const double ours = load_time(both), cached = load_time(cache_only), plain = load_time(none);
   return Figures{{"load_latency_cut_percent", -gain(ours, plain), "%"},
                  {"cut_without_prefetch_percent", -gain(cached, plain), "%"},
                  {"load_us_from_l2", plain * 1e6, "us"},
