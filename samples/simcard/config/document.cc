@@ -44,8 +44,8 @@ Value convert(const YAML::Node& node, int depth, int& values) {
       for (const auto& [known, unused] : value.fields) {
         if (known == entry.first.Scalar()) throw Wrong{line, known + ": stands here twice; keep one"};
       }
-      value.fields.emplace_back(entry.first.Scalar(), convert(entry.second, depth + 1, values));
-      value.fields.back().second.line = line;
+      value.fields.push_back({entry.first.Scalar(), convert(entry.second, depth + 1, values)});
+      value.fields.back().value.line = line;
     }
   }
   return value;

@@ -8,11 +8,12 @@ namespace dmprof::simcard {
 Result<Figures> run_moe(Section s, std::uint64_t seed) {
   const Result<Hardware> hardware = read_hardware(s, "hardware");
   if (!hardware) return tl::unexpected(hardware.error());
-  const Result<Model> model = read_model(s, "model");
+  Result<Model> model = read_model(s, "model");
   if (!model) return tl::unexpected(model.error());
   ExpertLoad load;
   double decode_batch = 0, prefill_tokens = 0, occupancy = 0;
   std::int64_t slots = 0, largest = 0;
+  s.quantity("weight_bytes", Quantity::number, model->weight_bytes, model->weight_bytes);
   s.quantity("skew", Quantity::number, load.skew);
   s.integer("replicas", load.replicas, 0, 65536);
   s.quantity("decode_batch", Quantity::number, decode_batch);

@@ -1,6 +1,4 @@
 // Experiments about what cards and servers say to each other: the limits of scale, and optical links.
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "samples/simcard/core/math.h"
@@ -44,6 +42,9 @@ Result<Figures> run_limits(Section s, std::uint64_t seed) {
   if (!run) return tl::unexpected(run.error());
   const std::vector<std::string> names = s.texts("models");
   const std::vector<double> cards = s.quantities("coherent_cards", Quantity::number);
+  for (const double n : cards) {
+    if (n < 1 || n > 1024) s.complain("coherent_cards", "must hold numbers from 1 to 1024");
+  }
   ErasureCode rs, lrc;
   s.integer("data_servers", rs.data, 1, 1024);
   s.integer("parity_servers", rs.parity, 1, 1024);
@@ -75,7 +76,7 @@ Result<Figures> run_limits(Section s, std::uint64_t seed) {
   double first = 0, last = 0;
   for (const double n : cards) {
     CoherenceLoad load;
-    load.cards = std::clamp<std::int64_t>(static_cast<std::int64_t>(n), 1, 1024);
+    load.cards = static_cast<std::int64_t>(n);
     last = simulate_coherence(load, seed).per_access;
     if (first == 0) first = last;
     figures.push_back({fmt::format("coherence_bytes_per_access_{}_cards", load.cards), last, "B"});

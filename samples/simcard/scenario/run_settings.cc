@@ -1,5 +1,7 @@
 #include "samples/simcard/scenario/run_settings.h"
 
+#include <optional>
+
 #include <fmt/format.h>
 
 #include "dmprof/workload/trace.h"
@@ -60,10 +62,25 @@ void read_workload(Section& s, RunSettings& run) {
   if (const Status status = run.arrivals.check(); !status) s.complain("rate", status.error().message);
 }
 
+// Every run is checked: a figure of a run that loses requests, tokens, seconds or joules is not shown.
+Status conserved(const ServeResult& r, const std::string& where) {
+  const auto near = [](double a, double b, double share) { return a >= b * (1 - share) && a <= b * (1 + share); };
+  const char* broken = !near(r.little(), 1, 0.01)                      ? "Little's law"
+                       : r.issued != r.completed                       ? "the count of requests"
+                       : r.tokens != r.tokens_asked                    ? "the count of tokens"
+                       : !near(r.energy.parts(), r.energy.total, 1e-9) ? "the sum of energies"
+                                                                       : nullptr;
+  if (broken == nullptr) return {};
+  return fail(
+      ErrorKind::cannot_answer,
+      fmt::format("{}: {} does not hold in this run; this is a fault of the simulation, report it", where, broken));
+}
+
 }  // namespace
 
 Result<RunSettings> read_run(Section& s, std::uint64_t seed) {
   RunSettings run;
+  run.where = s.where("");
   Result<Hardware> hardware = read_hardware(s, "hardware");
   if (!hardware) return tl::unexpected(hardware.error());
   Result<Model> model = read_model(s, "model");
@@ -97,10 +114,22 @@ Result<ServeResult> RunSettings::closed_loop(std::int64_t users) const {
 }
 
 Result<ServeResult> RunSettings::as_described() const {
-  if (trace.empty()) return serve(spec, workload::Source(arrivals, prompts, outputs, spec.seed));
-  Result<workload::Trace> requests = workload::read_trace(trace);
-  if (!requests) return tl::unexpected(requests.error());
-  return serve(spec, workload::Source(std::move(requests->requests)));
+  std::optional<workload::Source> source;
+  if (trace.empty()) {
+    source.emplace(arrivals, prompts, outputs, spec.seed);
+  } else {
+    Result<workload::Trace> requests = workload::read_trace(trace);
+    if (!requests) return fail(requests.error().kind, fmt::format("{}: trace: {}", where, requests.error().message));
+    source.emplace(std::move(requests->requests));
+  }
+  Result<ServeResult> result = serve(spec, std::move(*source));
+  if (!result) return fail(result.error().kind, fmt::format("{}: {}", where, result.error().message));
+  if (result->overloaded)
+    return fail(ErrorKind::bad_input,
+                fmt::format("{}: the queue never drains: {} requests wait after {:.4g} s; lower the rate or add cards",
+                            where, result->issued - result->completed, result->seconds));
+  DMPROF_TRY(conserved(*result, where));
+  return result;
 }
 
 }  // namespace dmprof::simcard

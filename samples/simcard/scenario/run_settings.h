@@ -13,6 +13,7 @@ struct RunSettings {
   workload::Arrivals arrivals;
   workload::Lengths prompts, outputs;
   std::string trace;  // a file; empty: generated
+  std::string where;  // "file:line: settings", for messages about the run
 
   // Serves with `users` in a closed loop and as many in a step; every run of an experiment has its own seed stream.
   Result<ServeResult> closed_loop(std::int64_t users) const;

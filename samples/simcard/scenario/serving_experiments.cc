@@ -45,6 +45,9 @@ Result<Figures> run_batch_table(Section s, std::uint64_t seed) {
   Result<RunSettings> run = read_run(s, seed);
   if (!run) return tl::unexpected(run.error());
   const std::vector<double> batches = s.quantities("batches", Quantity::number);
+  for (const double batch : batches) {
+    if (batch < 1 || batch > 4096) s.complain("batches", "must hold numbers from 1 to 4096");
+  }
   DMPROF_TRY(s.finish());
   Figures figures;
   for (const double batch : batches) {

@@ -41,6 +41,7 @@ TEST(Experts, FragmentationGrowsWithTheUnevennessOfSizes) {
 TEST(Coherence, ReadersPayOnceWritersPayPerSharer) {
   CoherenceLoad load;
   load.cards = 1;
+  load.accesses = 100'000;
   const CoherenceTraffic alone = simulate_coherence(load, 1);
   load.cards = 8;
   const CoherenceTraffic shared = simulate_coherence(load, 1);
@@ -48,7 +49,7 @@ TEST(Coherence, ReadersPayOnceWritersPayPerSharer) {
   const CoherenceTraffic readers = simulate_coherence(load, 1);
   EXPECT_LT(readers.per_access, shared.per_access / 10);
   EXPECT_LT(alone.per_access, shared.per_access);
-  EXPECT_DOUBLE_EQ(readers.messages, 2 * 8 * 1024);  // every block once to every card, request and answer
+  EXPECT_DOUBLE_EQ(readers.messages, 2 * 8 * 1024);  // every block once to every card: request and answer
 }
 
 }  // namespace

@@ -85,5 +85,14 @@ TEST(Scenario, ImpossibleRunsNameTheirKey) {
   EXPECT_THAT(refused("  batches: [1]\n  trace: /nonexistent.csv\n"), HasSubstr("/nonexistent.csv: no such file"));
 }
 
+TEST(Scenario, ALoadWithoutEndIsAVerdictNotAHang) {
+  const std::string text =
+      "id: X1\ntitle: t\nclaim: c\nexperiment: speculation-gain\nsettings:\n  hardware: c8-node\n  model: dense-120b\n"
+      "  rate: 100000/s\n  requests: 1000000\nclaims: {}\n";
+  const Result<Outcome> result = run_scenario(*read_scenario(*Document::parse(text, "s.yaml")), node_experiments());
+  ASSERT_FALSE(result);
+  EXPECT_THAT(result.error().message, HasSubstr("s.yaml:5: settings: the queue never drains"));
+}
+
 }  // namespace
 }  // namespace dmprof::simcard
