@@ -1,0 +1,114 @@
+#include "samples/simcard/scenario/card_experiments.h"
+
+#include <array>
+
+#include "samples/simcard/card/read.h"
+#include "samples/simcard/card/run.h"
+
+namespace dmprof::simcard {
+namespace {
+
+struct CardExperiment {
+  CardParameters parameters;
+  RunOptions options;
+
+  RunResult run() const { return run_cards(parameters, options, nullptr, nullptr); }
+};
+
+Result<CardExperiment> read(Section settings, std::uint64_t seed) {
+  CardExperiment experiment;
+  experiment.options.seed = seed;
+  double duration = 0.3;
+  settings.quantity("duration", Quantity::duration, duration, duration);
+  experiment.options.duration = from_seconds(duration);
+  if (settings.has("card")) read_card(settings.section("card"), experiment.parameters);
+  if (settings.ok() && experiment.options.duration <= 0) settings.complain("duration", "must be above 0; write 300ms");
+  DMPROF_TRY(settings.finish());
+  return experiment;
+}
+
+double count(std::uint64_t number) { return static_cast<double>(number); }
+double over(double above, double below) { return below > 0 ? above / below : 0; }
+double accesses(const RunResult& r) { return count(r.store.hits + r.store.late + r.store.misses); }
+double hit_rate(const RunResult& r) { return over(count(r.store.hits), accesses(r)); }
+double rate(const RunResult& r) { return over(count(r.card.decoded), r.card.decode_time); }
+double step(const RunResult& r) { return over(r.card.decode_time, count(r.card.steps)); }
+double gain(double now, double before) { return 100 * over(now - before, before); }
+
+// Mean time from asking for a block to having it, whether or not the modules had something else to do meanwhile.
+double load_time(const RunResult& r) { return over(r.card.load_time, accesses(r)); }
+
+// Against a card whose blocks all come from L2 when they are asked for: no L1 to speak of, nothing prefetched.
+Result<Figures> run_load_latency(Section settings, std::uint64_t seed) {
+  const Result<CardExperiment> with = read(std::move(settings), seed);
+  if (!with) return tl::unexpected(with.error());
+  CardExperiment unscheduled = *with, bare = *with;
+  unscheduled.parameters.prefetch = bare.parameters.prefetch = false;
+  bare.parameters.memory.l1_bytes = bare.parameters.model.block_bytes;
+  const RunResult both = with->run(), cache_only = unscheduled.run(), none = bare.run();
+  const double ours = load_time(both), cached = load_time(cache_only), plain = load_time(none);
+  return Figures{{"load_latency_cut_percent", -gain(ours, plain), "%"},
+                 {"cut_without_prefetch_percent", -gain(cached, plain), "%"},
+                 {"load_us_from_l2", plain * 1e6, "us"},
+                 {"load_us_with_l1", ours * 1e6, "us"},
+                 {"hit_rate", hit_rate(both), "ratio"},
+                 {"hit_rate_without_prefetch", hit_rate(cache_only), "ratio"}};
+}
+
+// The three fixes of the playbook, one at a time.
+Result<Figures> run_bandwidth_fixes(Section settings, std::uint64_t seed) {
+  const Result<CardExperiment> base = read(std::move(settings), seed);
+  if (!base) return tl::unexpected(base.error());
+  const RunResult before = base->run();
+  Figures figures{
+      {"hit_rate", hit_rate(before), "ratio"},
+      {"bandwidth_utilization",
+       over(count(before.l2_bytes - before.card.prefill_bytes),
+            before.card.decode_time * base->parameters.memory.l2_bandwidth),
+       "ratio"},
+      {"compute_occupancy", over(before.card.draft_time + before.card.verify_time, before.card.decode_time), "ratio"},
+      {"stall_share", over(before.card.stall_time, before.card.draft_time + before.card.verify_time), "ratio"}};
+  const auto fix = [&](const std::string& name, auto change) {
+    CardExperiment fixed = *base;
+    change(fixed.parameters);
+    const RunResult after = fixed.run();
+    figures.push_back({name + "_hit_rate_gain", hit_rate(after) - hit_rate(before), "ratio"});
+    figures.push_back({name + "_throughput_gain_percent", gain(rate(after), rate(before)), "%"});
+    figures.push_back({name + "_step_time_change_percent", gain(step(after), step(before)), "%"});
+  };
+  fix("draft_3b", [](CardParameters& p) { p.settings.draft_billions = 3; });
+  fix("lookahead_8", [](CardParameters& p) { p.settings.lookahead = 8; });
+  fix("policy_2", [](CardParameters& p) { p.settings.cache_policy = 2; });
+  fix("no_prefetch", [](CardParameters& p) { p.prefetch = false; });
+  return figures;
+}
+
+// A closed loop of as many users as the scenario says against one user, then with each fix.
+Result<Figures> run_engine_contention(Section settings, std::uint64_t seed) {
+  const Result<CardExperiment> base = read(std::move(settings), seed);
+  if (!base) return tl::unexpected(base.error());
+  CardExperiment single = *base, turns = *base, admission = *base;
+  single.parameters.workload.users = 1;
+  turns.parameters.settings.interleave = true;
+  admission.parameters.settings.max_concurrent = base->parameters.engine.engines;
+  const RunResult alone = single.run(), busy = base->run(), in_turns = turns.run(), admitted = admission.run();
+  const auto queue = [](const RunResult& r) { return over(r.engines.waiting, r.engines.observed); };
+  return Figures{{"step_time_over_alone", over(step(busy), step(alone)), "x"},
+                 {"engine_queue", queue(busy), "requests"},
+                 {"engine_queue_alone", queue(alone), "requests"},
+                 {"turns_step_time_change_percent", gain(step(in_turns), step(busy)), "%"},
+                 {"turns_throughput_change_percent", gain(rate(in_turns), rate(busy)), "%"},
+                 {"max_concurrent_step_time_change_percent", gain(step(admitted), step(busy)), "%"},
+                 {"max_concurrent_throughput_change_percent", gain(rate(admitted), rate(busy)), "%"}};
+}
+
+}  // namespace
+
+std::span<const Experiment> card_experiments() {
+  static constexpr std::array all = {Experiment{"load-latency", run_load_latency},
+                                     Experiment{"bandwidth-fixes", run_bandwidth_fixes},
+                                     Experiment{"engine-contention", run_engine_contention}};
+  return all;
+}
+
+}  // namespace dmprof::simcard

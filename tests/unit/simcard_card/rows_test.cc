@@ -1,0 +1,45 @@
+// The rows of the table of claims that are about the card.
+#include <gtest/gtest.h>
+
+#include "samples/simcard/config/embedded.h"
+#include "samples/simcard/scenario/card_experiments.h"
+#include "samples/simcard/scenario/table.h"
+
+namespace dmprof::simcard {
+namespace {
+
+Outcome row(const char* name) {
+  const Result<Document> document = open_description("scenarios", name);
+  EXPECT_TRUE(document) << document.error().message;
+  const Result<Scenario> scenario = read_scenario(*document);
+  EXPECT_TRUE(scenario) << scenario.error().message;
+  Result<Outcome> outcome = run_scenario(*scenario, card_experiments());
+  EXPECT_TRUE(outcome) << outcome.error().message;
+  return std::move(*outcome);
+}
+
+double figure(const Outcome& outcome, const std::string& name) {
+  for (const Figure& each : outcome.figures) {
+    if (each.name == name) return each.value;
+  }
+  ADD_FAILURE() << name;
+  return 0;
+}
+
+TEST(Rows, RemovingPrefetchSchedulingChangesA4) {
+  const Outcome a4 = row("a4");
+  EXPECT_LT(figure(a4, "cut_without_prefetch_percent"), figure(a4, "load_latency_cut_percent") - 2);
+  EXPECT_LT(figure(a4, "load_latency_cut_percent") / 100, figure(a4, "hit_rate") + 0.1);  // misses are not made faster
+}
+
+TEST(Rows, RemovingPrefetchSchedulingChangesA13) {
+  const Outcome a13 = row("a13");
+  EXPECT_LT(figure(a13, "no_prefetch_hit_rate_gain"), -0.1);
+  EXPECT_LT(figure(a13, "no_prefetch_throughput_gain_percent"), -2);
+  EXPECT_NE(a13.verdict, Verdict::contradicted);
+}
+
+TEST(Rows, ContentionIsThereAndBothKnobsShortenAStep) { EXPECT_NE(row("a14").verdict, Verdict::contradicted); }
+
+}  // namespace
+}  // namespace dmprof::simcard
