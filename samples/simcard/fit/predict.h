@@ -1,0 +1,32 @@
+// Runs the twin and turns its traces into figures with intervals.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "samples/simcard/fit/fit.h"
+
+namespace dmprof::twin {
+
+struct Predicted {
+  std::string name;
+  std::string unit;
+  double value = 0;
+  double low = 0, high = 0;
+};
+
+struct Prediction {
+  Settings settings;
+  bool profiled = false;  // these settings were recorded
+  std::vector<Predicted> figures;
+  std::vector<std::string> assumptions;
+};
+
+// Median over seeds of every figure, for one setting.
+Result<Figures> simulate_figures(const Description& description, const Settings& settings, std::vector<Figures>* runs = nullptr);
+
+// The interval: the lowest and highest of the seeds, widened on both sides by the largest relative residual that the
+// figure has over the fitted recordings. Errors are simulate()'s.
+Result<Prediction> predict(const Fit& fit, const Settings& settings);
+
+}  // namespace dmprof::twin
