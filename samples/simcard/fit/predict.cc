@@ -11,8 +11,6 @@
 namespace dmprof::twin {
 namespace {
 
-constexpr std::uint64_t kSeeds = 9;
-
 bool same(const Settings& a, const Settings& b) {
   const bool both_without = (a.draft.empty() || a.lookahead == 0) && (b.draft.empty() || b.lookahead == 0);
   return (both_without || (a.draft == b.draft && a.lookahead == b.lookahead)) && a.resident == b.resident &&
@@ -49,7 +47,8 @@ double known_share(const DraftProfile& profile) {
 
 std::uint32_t most_tokens(const CostCurve& curve) { return curve.points.empty() ? 0 : curve.points.back().tokens; }
 
-std::vector<std::string> assumptions_of(const Fit& fit, const Settings& settings) {
+std::vector<std::string> assumptions_of(const Fit& fit, const Question& question) {
+  const Settings& settings = question.settings;
   const Settings& base = fit.base();
   std::vector<std::string> said;
   said.push_back("the recorded requests are replayed on the recorded machine with its recorded load");
@@ -78,6 +77,7 @@ std::vector<std::string> assumptions_of(const Fit& fit, const Settings& settings
   if (tokens > seen) {
     said.push_back(fmt::format("extrapolated: a pass over {} tokens; the largest recorded has {}", tokens, seen));
   }
+  if (question.other_link) said.push_back("extrapolated: threads come as late as they came with the recorded link");
   said.push_back("attention costs what it cost at the recorded lengths");
   return said;
 }
@@ -86,7 +86,7 @@ std::vector<std::string> assumptions_of(const Fit& fit, const Settings& settings
 
 Result<Figures> simulate_figures(const Description& description, const Settings& settings, std::vector<Figures>* runs) {
   std::map<std::string, std::vector<double>> samples;
-  for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+  for (std::uint64_t seed = 1; seed <= kPredictionSeeds; ++seed) {
     const auto trace = simulate(description, settings, seed);
     if (!trace) return tl::unexpected(trace.error());
     Figures figures = figures_of(to_recording(*trace));
@@ -98,13 +98,16 @@ Result<Figures> simulate_figures(const Description& description, const Settings&
   return medians;
 }
 
-Result<Prediction> predict(const Fit& fit, const Settings& settings) {
+Result<Prediction> predict(const Fit& fit, const Question& question) {
+  const Settings& settings = question.settings;
   std::vector<Figures> runs;
-  const auto medians = simulate_figures(fit.description, settings, &runs);
+  Description description = fit.description;
+  description.link = question.link;
+  const auto medians = simulate_figures(description, settings, &runs);
   if (!medians) return tl::unexpected(medians.error());
   Prediction prediction;
   prediction.settings = settings;
-  for (const FittedRecording& each : fit.recordings) prediction.profiled = prediction.profiled || same(each.settings, settings);
+  for (const FittedRecording& each : fit.recordings) prediction.profiled = prediction.profiled || (!question.other_link && same(each.settings, settings));
   for (const FigureInfo& info : figure_list()) {
     const auto found = medians->find(info.name);
     if (found == medians->end()) continue;
@@ -121,7 +124,7 @@ Result<Prediction> predict(const Fit& fit, const Settings& settings) {
     if (info.unit == "ratio") predicted.high = std::min(predicted.high, 1.0);
     prediction.figures.push_back(predicted);
   }
-  prediction.assumptions = assumptions_of(fit, settings);
+  prediction.assumptions = assumptions_of(fit, question);
   return prediction;
 }
 

@@ -5,8 +5,11 @@
 #include <vector>
 
 #include "samples/simcard/fit/fit.h"
+#include "samples/simcard/fit/settings.h"
 
 namespace dmprof::twin {
+
+inline constexpr std::uint64_t kPredictionSeeds = 9;
 
 struct Predicted {
   std::string name;
@@ -27,6 +30,6 @@ Result<Figures> simulate_figures(const Description& description, const Settings&
 
 // The interval: the lowest and highest of the seeds, widened on both sides by the largest relative residual that the
 // figure has over the fitted recordings. Errors are simulate()'s.
-Result<Prediction> predict(const Fit& fit, const Settings& settings);
+Result<Prediction> predict(const Fit& fit, const Question& question);
 
 }  // namespace dmprof::twin
