@@ -3,124 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
-#include <optional>
+#include <map>
+#include <utility>
 
 #include "samples/simcard/fit/habits.h"
+#include "samples/simcard/fit/part.h"
 #include "samples/simcard/fit/predict.h"
 #include "samples/simcard/fit/program.h"
 
 namespace dmprof::twin {
 namespace {
-
-// What is taken from one recording before all are put together.
-struct Part {
-  const NamedRecording* source = nullptr;
-  Settings settings;
-  std::string backing;
-  std::uint32_t threads = 0;
-  bool greedy = true;
-  std::vector<RecordedPass> passes;
-  RecordedTexts texts;
-};
-
-template <class T>
-Result<T> in_file(const NamedRecording& source, Result<T> result) {
-  if (!result) return fail(result.error().kind, source.file + ": " + result.error().message);
-  return result;
-}
-
-Result<std::uint64_t> whole_knob(const Recording& recording, const char* name) {
-  const auto knob = recording.knob(name);
-  std::uint64_t value = 0;
-  if (knob) {
-    const char* end = knob->value.data() + knob->value.size();
-    if (std::from_chars(knob->value.data(), end, value).ptr == end && !knob->value.empty() && value < (1ULL << 52)) return value;
-  }
-  return fail(ErrorKind::cannot_answer,
-              fmt::format("the knob {} is missing or no whole number: this is no recording of dm-engine", name));
-}
-
-Status read_settings(const Recording& recording, Part& part) {
-  Settings& s = part.settings;
-  const auto read = [&](const char* name, auto& out) -> Status {
-    const auto value = whole_knob(recording, name);
-    if (!value) return tl::unexpected(value.error());
-    out = static_cast<std::remove_reference_t<decltype(out)>>(*value);
-    return {};
-  };
-  DMPROF_TRY(read("lookahead", s.lookahead));
-  DMPROF_TRY(read("resident", s.resident));
-  DMPROF_TRY(read("cache_policy", s.cache_policy));
-  DMPROF_TRY(read("prefetch_distance", s.prefetch_distance));
-  DMPROF_TRY(read("batch", s.batch));
-  DMPROF_TRY(read("max_concurrent", s.max_concurrent));
-  DMPROF_TRY(read("prefill_chunk", s.prefill_chunk));
-  DMPROF_TRY(read("baseline_every", s.baseline_every));
-  DMPROF_TRY(read("threads", part.threads));
-  const auto draft = recording.knob("draft");
-  if (!draft) return fail(ErrorKind::cannot_answer, "the knob draft is missing: this is no recording of dm-engine");
-  if (draft->value == "ngram") {
-    return fail(ErrorKind::cannot_answer, "drafts looked up in the text are not modelled; record with --draft FILE");
-  }
-  if (draft->value != "none") s.draft = draft->value.substr(draft->value.find_last_of('/') + 1);
-  const auto backing = recording.knob("backing");
-  part.backing = backing ? backing->value : "";
-  const auto temperature = recording.knob("temperature");
-  part.greedy = !temperature || temperature->value == "0";
-  return {};
-}
-
-Status check(const Recording& recording) {
-  if (recording.steps.empty()) {
-    return fail(ErrorKind::cannot_answer, "the recording holds no steps: nothing was decoded while it ran");
-  }
-  for (const Loss& loss : recording.losses) {
-    if (loss.events > 0) {
-      return fail(ErrorKind::cannot_answer,
-                  fmt::format("{} events were lost ({}): the order of blocks is not known; record again", loss.events, loss.cause));
-    }
-  }
-  const bool speculates = std::any_of(recording.speculation.begin(), recording.speculation.end(),
-                                      [](const SpeculationStep& row) { return row.verified > 0; });
-  if (!speculates) {
-    return fail(ErrorKind::cannot_answer,
-                "no step carries a draft: record with --draft FILE and a lookahead above 0, so that acceptance can be fitted");
-  }
-  return {};
-}
-
-Result<Part> read_part(const NamedRecording& source) {
-  Part part;
-  part.source = &source;
-  const Recording& recording = source.recording;
-  DMPROF_TRY(in_file(source, check(recording)));
-  DMPROF_TRY(in_file(source, read_settings(recording, part)));
-  auto passes = in_file(source, cut_passes(recording));
-  if (!passes) return tl::unexpected(passes.error());
-  part.passes = std::move(*passes);
-  auto texts = in_file(source, read_texts(recording, part.passes));
-  if (!texts) return tl::unexpected(texts.error());
-  part.texts = std::move(*texts);
-  return part;
-}
-
-// Recordings of one machine, engine and list of requests?
-Status belong_together(const Part& base, const Part& part) {
-  const auto differ = [&](const std::string& what) {
-    return fail(ErrorKind::usage, fmt::format("{} and {} differ in {}; fit them apart", base.source->file, part.source->file, what));
-  };
-  if (base.threads != part.threads) return differ("threads");
-  if (base.greedy != part.greedy) return differ("temperature");
-  if (base.texts.requests.size() != part.texts.requests.size()) return differ("the number of requests");
-  for (std::size_t i = 0; i < base.texts.requests.size(); ++i) {
-    const RequestText &a = base.texts.requests[i], &b = part.texts.requests[i];
-    if (a.prompt_tokens != b.prompt_tokens || (base.greedy && a.output_tokens != b.output_tokens)) {
-      return differ(fmt::format("the length of request {}", i + 1));
-    }
-  }
-  return {};
-}
 
 // A position or verdict that this recording shows and earlier ones did not.
 template <class T>
@@ -163,6 +55,7 @@ class Assembly {
     fit_.description.greedy = parts_.front().greedy;
     fit_.backing = parts_.front().backing;
     fit_.threads = parts_.front().threads;
+    if (fit_.description.link.imitated) DMPROF_TRY(fit_excess());
     const auto& environment = parts_.front().source->recording.environment;
     const auto fact = [&](const char* key) {
       const auto found = environment.find(key);
@@ -181,6 +74,42 @@ class Assembly {
   }
 
  private:
+  // Mean step time of the twin over the recorded one, all recordings together, with this part of the recorded excess drawn.
+  Result<double> slowness(const Bins& recorded, double part_of_it) {
+    fit_.description.link.excess = recorded;
+    for (double& each : fit_.description.link.excess.means) each *= part_of_it;
+    double twin = 0, real = 0;
+    for (const Part& part : parts_) {
+      const auto simulated = simulate_figures(fit_.description, part.settings);
+      if (!simulated) return tl::unexpected(simulated.error());
+      const Figures figures = figures_of(part.source->recording);
+      const auto a = simulated->find("step_time_mean"), b = figures.find("step_time_mean");
+      if (a == simulated->end() || b == figures.end()) continue;
+      twin += a->second;
+      real += b->second;
+    }
+    return real > 0 ? twin / real : 1;
+  }
+
+  // An imitated link is exact: its transfers end late because a thread came late. The twin's late threads explain a part by
+  // themselves; of the rest, much was hidden behind computation, which the recording does not tell apart. So the part that
+  // is drawn is the one free parameter of the fit: the one with which the mean step takes as long as it was recorded.
+  Status fit_excess() {
+    const Bins recorded = bins_of(timing_.excess(), 100);
+    double low = 0, high = 1;
+    for (int round = 0; round < 8; ++round) {
+      const double middle = round == 0 ? 0 : (low + high) / 2;
+      const auto slow = slowness(recorded, middle);
+      if (!slow) return tl::unexpected(slow.error());
+      if (round == 0 && *slow >= 1) break;  // explained already
+      (*slow < 1 ? low : high) = middle;
+    }
+    const auto done = slowness(recorded, low);
+    if (!done) return tl::unexpected(done.error());
+    if (low == 0) fit_.description.link.excess.means.clear();
+    return {};
+  }
+
   DraftCurve* curve_of(const std::string& draft) {
     const auto found = std::find_if(fit_.curves.begin(), fit_.curves.end(), [&](auto& c) { return c.draft == draft; });
     return found == fit_.curves.end() ? nullptr : &*found;
@@ -245,6 +174,9 @@ class Assembly {
       if (cell.reached == 0) break;
       profile.acceptance.push_back(static_cast<double>(cell.accepted) / static_cast<double>(cell.reached));
     }
+    const Persistence persistence = persistence_of(profile.matches);
+    profile.after_right = persistence.after_right;
+    profile.after_wrong = persistence.after_wrong;
     curve.draft = draft;
     for (const Block& block : profile.program.blocks) curve.parameter_bytes += block.bytes;
     fit_.description.drafts.push_back(std::move(profile));

@@ -82,6 +82,8 @@ DraftProfile read_draft(const CheckedNode& node, std::uint64_t first) {
   DraftProfile profile;
   profile.program = read_program(node, first);
   profile.acceptance = node.at("acceptance").numbers(0, 1, kMostLookahead);
+  profile.after_right = node.at("after_right").number(0, 1);
+  profile.after_wrong = node.at("after_wrong").number(0, 1);
   for (const CheckedNode& each : node.at("verdicts").items(kMostRequests)) {
     auto& matches = profile.matches.emplace_back();
     const std::string text = each.text();

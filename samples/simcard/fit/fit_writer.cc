@@ -34,7 +34,7 @@ const char* comment_of(const std::string& section) {
        "costs to compute, as [tokens, median ns, samples]; noise: a pass's compute time over the sum of these."},
       {"drafts",
        "The same for each draft, and its verdict on every output position of every request: 1 right, 0 wrong, ? not recorded (then drawn with\n"
-       "the acceptance of the last recorded position)."},
+       "after_right behind a right one, after_wrong behind a wrong one; texts that were sampled are drawn with acceptance, by position)."},
       {"requests", "The requests that are replayed. embedding: the target's block by token position, -1 where it was not seen."},
   };
   for (const auto& [name, text] : comments) {
@@ -77,6 +77,8 @@ Json program_json(const ModelProgram& program) {
 Json draft_json(const DraftProfile& profile) {
   Json json = program_json(profile.program);
   json["acceptance"] = profile.acceptance;
+  json["after_right"] = profile.after_right;
+  json["after_wrong"] = profile.after_wrong;
   Json verdicts = Json::array();
   for (const auto& matches : profile.matches) {
     std::string text;
@@ -204,7 +206,9 @@ void write_yaml(const Json& json, std::size_t indent, std::string& out) {
     if (json.is_array()) {
       out += '-';
     } else {
-      out += Json(item.key()).dump();
+      // Names of operations and figures come from a recording: whatever they are, they must stay keys.
+      const bool bare = item.key().find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789") == std::string::npos && !item.key().empty();
+      out += bare ? item.key() : Json(item.key()).dump();
       out += ':';
     }
     if (plain(value) || value.empty()) {

@@ -130,8 +130,6 @@ void TimingSamples::add_steps(const Recording& recording, const std::vector<Reco
 Link TimingSamples::link() const {
   Link link = link_;
   if (link.imitated) {
-    // The link itself is exact. Transfers that end late do so because a thread came late, which prefetch_oversleep and the
-    // overshoots hold already.
     link.move_base = kCopyBase;
     link.move_bytes_per_second = kCopyBandwidth;
   } else {
@@ -163,6 +161,14 @@ Link TimingSamples::link() const {
     link.excess = bins_of(std::move(excess), 100);
   }
   return link;
+}
+
+std::vector<double> TimingSamples::excess() const {
+  std::vector<double> samples;
+  for (const Moved& each : moved_) {
+    samples.push_back(link_.excess_of(static_cast<std::uint64_t>(each.bytes), static_cast<std::int64_t>(each.duration)));
+  }
+  return samples;
 }
 
 Habits TimingSamples::habits() const {

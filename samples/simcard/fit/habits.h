@@ -19,6 +19,8 @@ class TimingSamples {
              const std::vector<RecordedPass>& passes);
 
   Link link() const;
+  // What transfers took beyond the link's own time.
+  std::vector<double> excess() const;
   Habits habits() const;
   // A pass, outside of its operations.
   double target_pass_other() const { return mean_of(target_other_); }

@@ -55,12 +55,15 @@ std::vector<std::string> assumptions_of(const Fit& fit, const Question& question
   if (const DraftProfile* profile = profile_of(fit, settings)) {
     if (fit.description.greedy) {
       said.push_back(fmt::format("greedy text is the same under all settings: the draft's verdict is recorded for {:.0f} % of the positions, "
-                                 "the rest are drawn with the acceptance of its last recorded position",
-                                 100 * known_share(*profile)));
+                                 "the rest are drawn, given the verdict before ({:.3f} behind a right one, {:.3f} behind a wrong one)",
+                                 100 * known_share(*profile), profile->after_right, profile->after_wrong));
+      if (settings.lookahead > profile->acceptance.size()) {
+        said.push_back(fmt::format("extrapolated: positions {} to {} of a draft were not recorded as such; their verdicts are the text's", profile->acceptance.size() + 1, settings.lookahead));
+      }
     } else {
       said.push_back("sampled text differs between settings: every verdict is drawn from the acceptance curve");
     }
-    if (settings.lookahead > profile->acceptance.size()) {
+    if (!fit.description.greedy && settings.lookahead > profile->acceptance.size()) {
       said.push_back(fmt::format("extrapolated: positions {} to {} of a draft were not recorded; they take the acceptance of position {}",
                                  profile->acceptance.size() + 1, settings.lookahead, profile->acceptance.size()));
     }

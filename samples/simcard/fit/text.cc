@@ -191,4 +191,21 @@ AcceptanceCounts count_acceptance(const Recording& recording) {
   return counts;
 }
 
+Persistence persistence_of(const std::vector<std::vector<Match>>& matches) {
+  AcceptanceCell right, wrong;
+  for (const auto& text : matches) {
+    for (std::size_t i = 1; i < text.size(); ++i) {
+      if (text[i - 1] == Match::unknown || text[i] == Match::unknown) continue;
+      AcceptanceCell& cell = text[i - 1] == Match::right ? right : wrong;
+      ++cell.reached;
+      cell.accepted += text[i] == Match::right;
+    }
+  }
+  const auto share = [](const AcceptanceCell& cell, const AcceptanceCell& other) {
+    const AcceptanceCell& seen = cell.reached > 0 ? cell : other;
+    return seen.reached > 0 ? static_cast<double>(seen.accepted) / static_cast<double>(seen.reached) : 0;
+  };
+  return {share(right, wrong), share(wrong, right)};
+}
+
 }  // namespace dmprof::twin

@@ -33,4 +33,11 @@ struct AcceptanceCounts {
 };
 AcceptanceCounts count_acceptance(const Recording& recording);
 
+// Chance of a right verdict behind a right and behind a wrong one, over known neighbours. A side nobody saw takes the
+// other's; both unseen: 0.
+struct Persistence {
+  double after_right = 0, after_wrong = 0;
+};
+Persistence persistence_of(const std::vector<std::vector<Match>>& matches);
+
 }  // namespace dmprof::twin

@@ -1,6 +1,7 @@
 #include "samples/simcard/twin/description.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace dmprof::twin {
 
@@ -8,6 +9,12 @@ double Bins::mean() const {
   double sum = 0;
   for (const double each : means) sum += each;
   return means.empty() ? 0 : sum / static_cast<double>(means.size());
+}
+
+double Link::excess_of(std::uint64_t bytes, std::int64_t duration) const {
+  const double own = imitated ? std::ceil(static_cast<double>(bytes) / bytes_per_second * 1e9)
+                              : move_base + static_cast<double>(bytes) / move_bytes_per_second * 1e9;
+  return std::max(static_cast<double>(duration) - own, 0.0);
 }
 
 double CostCurve::at(std::uint32_t tokens) const {

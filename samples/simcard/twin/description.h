@@ -77,7 +77,10 @@ struct Link {
   std::int64_t latency = 0;        // imitated only
   double move_base = 0;            // a thread moving bytes takes move_base + bytes / move_bytes_per_second
   double move_bytes_per_second = 0;
-  Bins excess;  // what a transfer takes beyond that (or less); none on an imitated link, which is exact
+  Bins excess;  // what a transfer takes beyond that (on a real link also: less)
+
+  // What a transfer took beyond the link's own time, 0 at least.
+  double excess_of(std::uint64_t bytes, std::int64_t duration) const;
 };
 
 // The machine's and the engine's own habits.
@@ -108,8 +111,11 @@ struct DraftProfile {
   // By request, by output position (0 = first output token).
   std::vector<std::vector<Match>> matches;
   std::vector<std::vector<std::int64_t>> embedding;  // draft's block by position of the sequence; -1: not seen
-  // Conditional acceptance by position in the chain, from 1.
+  // Conditional acceptance by position in the chain, from 1: what chains of sampled text are drawn with.
   std::vector<double> acceptance;
+  // Chance of a right verdict behind a right and behind a wrong one: what unknown verdicts of greedy text are drawn with.
+  double after_right = 0;
+  double after_wrong = 0;
 };
 
 struct Description {

@@ -3,8 +3,8 @@
 //
 // What is known and what is drawn: with greedy decoding the text is the same under all settings, and whether a draft
 // agrees with it at a position depends only on the text before it. So a recorded verdict holds for every lookahead. A
-// position without a verdict (the token behind a fully accepted chain, a step without speculation) is drawn once a run
-// from the acceptance curve. With sampling nothing is known and every chain is drawn from the curve.
+// position without a verdict (the token behind a fully accepted chain, a step without speculation) is drawn once a run,
+// given the verdict before it. With sampling nothing is known and every chain is drawn from the curve.
 #pragma once
 
 #include <vector>

@@ -9,11 +9,13 @@ Verdicts::Verdicts(const Description& description, const DraftProfile* draft, Ra
   if (draft_ == nullptr || !description_.greedy) return;
   matches_ = draft_->matches;
   matches_.resize(description_.requests.size());
-  const double chance_behind_chain = chance(draft_->acceptance.size());
   for (std::size_t i = 0; i < matches_.size(); ++i) {
     matches_[i].resize(description_.requests[i].output_tokens, Match::unknown);
+    Match before = Match::right;
     for (Match& match : matches_[i]) {
-      if (match == Match::unknown) match = random_.uniform() < chance_behind_chain ? Match::right : Match::wrong;
+      const double chance_here = before == Match::right ? draft_->after_right : draft_->after_wrong;
+      if (match == Match::unknown) match = random_.uniform() < chance_here ? Match::right : Match::wrong;
+      before = match;
     }
   }
 }
