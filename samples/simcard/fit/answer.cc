@@ -89,7 +89,7 @@ std::string prediction_answer(const Fit& fit, const Prediction& prediction) {
   }
   text += "\nassumed:\n";
   for (const std::string& each : prediction.assumptions) text += "- " + each + "\n";
-  return text + fmt::format("- the interval: the span of {} runs with other draws, widened by the twin's largest error on {} fitted recording{}\n",
+  return text + fmt::format("- the interval: the span of {} runs with other draws and of all unknown verdicts wrong or right, widened by the twin's largest error on {} fitted recording{}\n",
                             kPredictionSeeds, fit.recordings.size(), fit.recordings.size() == 1 ? "" : "s");
 }
 

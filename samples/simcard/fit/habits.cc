@@ -51,6 +51,10 @@ Status TimingSamples::add(const Recording& recording, const std::string& backing
   add_waits(recording, engine);
   if (prefetch_distance > 0) add_planning(recording, engine);
   planned_accesses_ = planned_accesses_ > 0 ? planned_accesses_ : prefetch_distance;
+  for (const RecordedPass& pass : passes) {
+    plans_ += pass.plans;
+    plan_time_ += static_cast<double>(pass.planning);
+  }
   add_steps(recording, passes);
   return {};
 }
@@ -78,13 +82,7 @@ void TimingSamples::add_planning(const Recording& recording, TrackId engine) {
   }
   std::sort(prefetched.begin(), prefetched.end());
   for (const Slice& slice : recording.slices) {
-    const std::string_view name = recording.name(slice.name);
-    const bool looks = name == "path_prediction";
-    if (!looks && name != "prefetch_scheduling") continue;
-    if (slice.track == engine) {
-      plans_ += looks;
-      plan_time_ += static_cast<double>(slice.duration);
-    } else if (looks) {
+    if (slice.track != engine && recording.name(slice.name) == "path_prediction") {
       const auto after = std::upper_bound(prefetched.begin(), prefetched.end(), slice.start);
       if (after != prefetched.begin() && slice.start - *(after - 1) < kLongestSleep) {
         oversleep_.push_back(static_cast<double>(slice.start - *(after - 1)));

@@ -10,6 +10,7 @@ constexpr std::string_view kDraft = "draft.";
 
 struct Stretch {
   TimeNs begin, end;
+  bool first;  // of the two halves of looking ahead
 };
 
 // Looking ahead on the engine's own track: it happens inside a request for a block, so its time is no arithmetic.
@@ -19,7 +20,7 @@ std::vector<Stretch> planning(const Recording& recording, TrackId track) {
     if (slice.track != track) continue;
     const std::string_view name = recording.name(slice.name);
     if (name == "path_prediction" || name == "prefetch_scheduling") {
-      found.push_back({slice.start, slice.start + slice.duration});
+      found.push_back({slice.start, slice.start + slice.duration, name == "path_prediction"});
     }
   }
   return found;
@@ -61,20 +62,24 @@ Result<std::vector<RecordedPass>> cut_passes(const Recording& recording) {
     operation.name = name;
     if (kernel.bytes > 0) operation.flops_per_byte = static_cast<double>(kernel.flops) / static_cast<double>(kernel.bytes);
     TimeNs waited_until = kernel.start, planned = 0;
+    std::uint32_t looks = 0;
+    const auto plan_before = [&](TimeNs time) {
+      for (; plan < plans.size() && plans[plan].begin < time; ++plan) {
+        if (plans[plan].begin < waited_until) continue;
+        planned += plans[plan].end - plans[plan].begin;
+        looks += plans[plan].first;
+      }
+    };
     while (access < recording.accesses.size() && recording.accesses[access].time < kernel.start) ++access;
     while (plan < plans.size() && plans[plan].begin < kernel.start) ++plan;
     for (; access < recording.accesses.size() && recording.accesses[access].time < end; ++access) {
       const BlockAccess& asked = recording.accesses[access];
       if (asked.track != track) continue;
-      for (; plan < plans.size() && plans[plan].begin < asked.time; ++plan) {
-        if (plans[plan].begin >= waited_until) planned += plans[plan].end - plans[plan].begin;
-      }
+      plan_before(asked.time);
       waited_until = asked.time + asked.wait;
       operation.blocks.push_back(asked.block);
     }
-    for (; plan < plans.size() && plans[plan].begin < end; ++plan) {
-      if (plans[plan].begin >= waited_until) planned += plans[plan].end - plans[plan].begin;
-    }
+    plan_before(end);
     operation.compute = static_cast<double>(std::max<TimeNs>(kernel.duration - kernel.stall - planned, 0));
     if (name == "embed") {
       passes.emplace_back();
@@ -89,6 +94,8 @@ Result<std::vector<RecordedPass>> cut_passes(const Recording& recording) {
                   "a kernel of one model follows one of the other without an embedding: this is no recording of dm-engine");
     }
     passes.back().duration += kernel.duration;
+    passes.back().planning += planned;
+    passes.back().plans += looks;
     passes.back().operations.push_back(std::move(operation));
   }
   if (passes.empty()) {

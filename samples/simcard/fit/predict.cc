@@ -108,6 +108,12 @@ Result<Prediction> predict(const Fit& fit, const Question& question) {
   description.link = question.link;
   const auto medians = simulate_figures(description, settings, &runs);
   if (!medians) return tl::unexpected(medians.error());
+  for (const double chance : {0.0, 1.0}) {
+    for (DraftProfile& profile : description.drafts) profile.after_right = profile.after_wrong = chance;
+    const auto bound = simulate(description, settings, 1);
+    if (!bound) return tl::unexpected(bound.error());
+    if (description.greedy) runs.push_back(figures_of(to_recording(*bound)));
+  }
   Prediction prediction;
   prediction.settings = settings;
   for (const FittedRecording& each : fit.recordings) prediction.profiled = prediction.profiled || (!question.other_link && same(each.settings, settings));
