@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <system_error>
 #include <type_traits>
 
 namespace dmprof::twin {
@@ -14,7 +15,8 @@ Result<std::uint64_t> whole_knob(const Recording& recording, const char* name) {
   std::uint64_t value = 0;
   if (knob) {
     const char* end = knob->value.data() + knob->value.size();
-    if (std::from_chars(knob->value.data(), end, value).ptr == end && !knob->value.empty() && value < (1ULL << 52)) return value;
+    const auto [rest, error] = std::from_chars(knob->value.data(), end, value);
+    if (error == std::errc() && rest == end && value < (1ULL << 52)) return value;
   }
   return fail(ErrorKind::cannot_answer,
               fmt::format("the knob {} is missing or no whole number: this is no recording of dm-engine", name));

@@ -84,7 +84,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Damage{"AnUnknownPolicy", "cache_policy: 0", "cache_policy: 9", "cache_policy"},
                     Damage{"APromptOfNothing", "prompt_tokens: 10", "prompt_tokens: 0", "prompt_tokens"},
                     Damage{"AListForAMap", "link:", "link: []\nlonk:", "imitated: is missing"}, Damage{"BrokenYaml", "habits:", "habits: [", "dm-simcard fit"}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& each) { return each.param.name; });
 
 TEST(FitFile, ForeignTextIsRefused) {
   for (const char* text : {"", "[]", "hello", "{}", "\x01\x02", "- a\n- b", "{\"format\": {\"format\": 1}}", "a: &a [*a]"}) {

@@ -67,7 +67,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"WithARequestOfEndlessTokens", [](EngineRecording& r) { r.raw().requests.back().tokens = 1ULL << 60; }, "request 2"},
         Case{"WithASparseRequestId", [](EngineRecording& r) { r.raw().requests.back().request = 1ULL << 60; }, "every request"},
         Case{"OfAModelThatIsNotDense", [](EngineRecording& r) { r.raw().accesses.back().block = 1; }, "dense models"}),
-    [](const auto& info) { return info.param.name; });
+    [](const auto& each) { return each.param.name; });
 
 TEST(Refusal, NothingToFit) { EXPECT_EQ(refused({}).kind, ErrorKind::usage); }
 
