@@ -48,6 +48,8 @@ class BlockCache {
 
   // A demand access; call it once per access, before `admit` where the block is absent.
   Access access(BlockId block);
+  // The block, resident or not, will be used `accesses` demand accesses from now: see CachePolicy::foresee.
+  void foresee(BlockId block, std::uint64_t accesses) { policy_->foresee(block, accesses); }
   // Makes room and makes the block resident. Victims are appended to `evicted` (only when admitted). The block must be
   // absent.
   Admission admit(BlockId block, std::uint64_t bytes, FetchCause cause, std::vector<Evicted>& evicted);

@@ -42,6 +42,9 @@ class CachePolicy {
   // The block is gone: evicted, or its transfer was cancelled.
   virtual void on_remove(BlockId block) = 0;
   virtual void set_pinned(BlockId block, bool pinned) = 0;
+  // The owner knows better: the block will be used `accesses` demand accesses from now (a draft named it). Resident or
+  // not. Only policies that go by the next use care.
+  virtual void foresee(BlockId /*block*/, std::uint64_t /*accesses*/) {}
 
   // Appends blocks whose bytes add up to the query's, best victim first, and returns true; returns false and appends
   // nothing where the unpinned blocks do not suffice or where the policy finds that the incoming prefetch is worth less
@@ -68,13 +71,13 @@ struct PolicyOptions {
 //    block popular long ago gives way after as many evictions as it once had uses. Equal ranks: the one used longest
 //    ago. A prefetched block that waits for its first use cannot be evicted by another prefetch for `protect_accesses`
 //    accesses; demand may take it.
-// 2, prediction-aware, scan-resistant: evicts the block whose predicted next use is farthest. The prediction is the
-// position
-//    on the matrix's most likely path where the block is on it, else last use + its own re-use interval (average of the
-//    last few), else last use + number of blocks known (a block seen once is expected back when everything has gone
-//    round). A block that is overdue by more than its interval is considered dead and goes first. On a cyclic scan
-//    larger than the cache that keeps a fixed part resident and lets the rest pass through the remainder: the offline
-//    optimum. A prefetch that is needed later than everything it would evict is refused.
+// 2, prediction-aware, scan-resistant: evicts the block whose predicted next use is farthest. The prediction is the use
+//    that the owner foresaw (foresee), else the position on the matrix's most likely path where the block is on it,
+//    else last use + its own re-use interval (average of the last few), else last use + number of blocks known (a block
+//    seen once is expected back when everything has gone round). A block that is overdue by more than its interval is
+//    considered dead and goes first. On a cyclic scan larger than the cache that keeps a fixed part resident and lets
+//    the rest pass through the remainder: the offline optimum. A prefetch that is needed later than everything it would
+//    evict is refused.
 //
 // `matrix` may be null for 0 and 1 and is then also allowed for 2, which has only the intervals left.
 std::unique_ptr<CachePolicy> make_policy(PolicyKind kind, std::shared_ptr<const TransitionMatrix> matrix = nullptr,

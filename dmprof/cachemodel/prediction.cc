@@ -25,6 +25,7 @@ class PredictionAware final : public CachePolicy {
   void on_access(BlockId block) override {
     ++tick_;
     remember(block);
+    foreseen_.erase(block);
     changed_.clear();
     path_.advance(block, tick_, changed_);
     changed_.push_back(block);
@@ -44,6 +45,12 @@ class PredictionAware final : public CachePolicy {
   }
 
   void set_pinned(BlockId block, bool pinned) override { blocks_.set_pinned(block, pinned); }
+
+  void foresee(BlockId block, std::uint64_t accesses) override {
+    if (foreseen_.size() >= remembered_) foreseen_.clear();  // a bound; what is still right is foreseen again
+    foreseen_[block] = {tick_ + accesses, tick_ + 2 * accesses + 1};
+    rank_again(block);
+  }
 
   bool choose_victims(const VictimQuery& query, std::vector<BlockId>& victims) const override {
     const Rank incoming = live_rank(predict(query.incoming).tick);
@@ -87,6 +94,8 @@ class PredictionAware final : public CachePolicy {
   }
 
   Forecast predict(BlockId block) const {
+    if (const auto found = foreseen_.find(block); found != foreseen_.end() && found->second.deadline >= tick_)
+      return found->second;
     if (const auto on_path = path_.next_use(block)) return {*on_path, kNever};
     const std::uint64_t everything = std::max<std::uint64_t>(history_.size(), 1);
     const auto found = history_.find(block);
@@ -128,6 +137,7 @@ class PredictionAware final : public CachePolicy {
   std::uint64_t tick_ = 0;
   RankedBlocks blocks_;
   std::unordered_map<BlockId, History> history_;
+  std::unordered_map<BlockId, Forecast> foreseen_;
   std::list<BlockId> by_age_;  // remembered blocks, last access longest ago first
   std::unordered_map<BlockId, std::uint64_t> deadline_;
   std::set<std::pair<std::uint64_t, BlockId>> by_deadline_;

@@ -1,0 +1,19 @@
+#include "dmprof/workload/trace.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+
+namespace dmprof::workload {
+
+Result<Trace> read_trace(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error))
+    return fail(ErrorKind::environment, fmt::format("{}: no such file; name a request trace (.csv or .jsonl)", path));
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return fail(ErrorKind::environment, fmt::format("{}: cannot be read; check its permissions", path));
+  return in.peek() == '{' ? read_mooncake(in, path) : read_azure(in, path);
+}
+
+}  // namespace dmprof::workload

@@ -1,0 +1,77 @@
+// Verification: the target's pass over the proposed tokens of a batch, layer by layer. The modules work in lockstep on one
+// block after the other; a block that is there is worked on at once, one under way when it has come.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "samples/simcard/card/observer.h"
+#include "samples/simcard/card/parameters.h"
+
+namespace dmprof::simcard {
+
+struct PassToken {
+  Context context = 0;
+  std::uint64_t occasion = 0;
+};
+
+struct PassTotals {
+  std::uint64_t parameter_bytes = 0, kv_bytes = 0, l1_bytes = 0, flops = 0;
+  std::uint64_t accesses = 0;
+  SimTime stall = 0;
+};
+
+class Pass : public Actor {
+ public:
+  // `owner` is told on_event(kind, 0) when the last layer has ended.
+  Pass(Simulation& simulation, const CardParameters& parameters, const Selection& selection, Store& store,
+       Channels& channels, CardObserver* observer, Actor& owner, std::uint32_t kind);
+
+  // A block was predicted for a layer of the coming or running pass.
+  void predicted(BlockNumber block, std::uint32_t layer);
+  void begin(std::uint64_t step, std::vector<PassToken> tokens, std::uint64_t kv_tokens);
+  const PassTotals& totals() const { return totals_; }
+  // Accesses of a layer lately, for foreseeing uses.
+  double accesses_per_layer() const { return accesses_per_layer_; }
+  // The first layer that has not asked for its blocks yet; 0 while no pass runs.
+  std::uint32_t next_layer() const { return running_ ? layer_ + 1 : 0; }
+  static constexpr std::uint64_t kOrdersPerLayer = 1 << 20;
+
+  void on_event(std::uint32_t kind, std::uint64_t argument) override;
+
+ private:
+  struct Need {
+    BlockNumber block = 0;
+    Asked asked;
+    std::uint32_t tokens = 0;  // that need it
+  };
+
+  void stream(std::uint32_t layer);
+  void gather(std::uint32_t layer);
+  void start_layer();
+  SimTime work_through(SimTime start, LayerReport& report);
+  void end_layer();
+
+  Simulation& simulation_;
+  const CardParameters& parameters_;
+  const Selection& selection_;
+  Store& store_;
+  Channels& channels_;
+  CardObserver* observer_;
+  Actor& owner_;
+  std::uint32_t owner_kind_;
+
+  std::uint64_t step_ = 0;
+  std::vector<PassToken> tokens_;
+  std::uint64_t kv_tokens_ = 0;
+  std::uint32_t layer_ = 0;
+  bool running_ = false;
+  SimTime streamed_ = 0;  // when this layer's dense weights and KV are there
+  std::vector<Need> needs_;
+  std::vector<BlockNumber> scratch_;
+  std::vector<std::vector<BlockNumber>> predicted_;  // by layer
+  PassTotals totals_;
+  double accesses_per_layer_;
+};
+
+}  // namespace dmprof::simcard

@@ -1,0 +1,88 @@
+#include "samples/simcard/card/run.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace dmprof::simcard {
+namespace {
+
+void add(CardStatistics& sum, const CardStatistics& each) {
+  sum.arrived += each.arrived, sum.completed += each.completed, sum.refused += each.refused;
+  sum.steps += each.steps, sum.prefill_steps += each.prefill_steps, sum.accesses += each.accesses;
+  sum.drafted += each.drafted, sum.accepted += each.accepted, sum.emitted += each.emitted;
+  sum.drafting_sequences += each.drafting_sequences;
+  sum.flops += each.flops, sum.l1_bytes += each.l1_bytes, sum.prefill_bytes += each.prefill_bytes;
+  sum.decode_time += each.decode_time, sum.draft_time += each.draft_time, sum.verify_time += each.verify_time;
+  sum.stall_time += each.stall_time, sum.present += each.present, sum.sojourn += each.sojourn;
+  sum.longest = std::max(sum.longest, each.longest);
+}
+
+void add(StoreStatistics& sum, const StoreStatistics& each) {
+  sum.hits += each.hits, sum.late += each.late, sum.misses += each.misses;
+  sum.prefetches += each.prefetches, sum.prefetches_used += each.prefetches_used;
+  sum.evicted_unused += each.evicted_unused, sum.dropped += each.dropped;
+  sum.demand_bytes += each.demand_bytes, sum.prefetch_bytes += each.prefetch_bytes;
+}
+
+void add(ServerStatistics& sum, const ServerStatistics& each) {
+  sum.arrived += each.arrived, sum.completed += each.completed;
+  sum.busy += each.busy, sum.waiting += each.waiting, sum.present += each.present, sum.sojourn += each.sojourn;
+  sum.observed += each.observed;
+}
+
+Energy energy_of(const CardParameters& p, const RunResult& result, std::uint32_t cards) {
+  Energy energy;
+  energy.l2 = static_cast<double>(result.l2_bytes) * 8 * p.energy.l2_pj_per_bit * 1e-12;
+  // What is filled into L1 is written once; what hits is read.
+  const double l1_bytes = static_cast<double>(result.card.l1_bytes) + static_cast<double>(result.store.demand_bytes) +
+                          static_cast<double>(result.store.prefetch_bytes);
+  energy.l1 = l1_bytes * 8 * p.energy.l1_pj_per_bit * 1e-12;
+  energy.compute = static_cast<double>(result.card.flops) * p.energy.pj_per_flop * 1e-12;
+  energy.idle = p.energy.static_watts * seconds(result.ended) * cards;
+  return energy;
+}
+
+}  // namespace
+
+RunResult run_cards(const CardParameters& parameters, const RunOptions& options, CardObserver* first_card,
+                    const Poll& poll) {
+  Simulation simulation(std::size_t{1} << 22);
+  std::vector<std::unique_ptr<Card>> cards;
+  std::vector<std::unique_ptr<Source>> sources;
+  for (std::uint32_t i = 0; i < options.cards; ++i) {
+    cards.push_back(
+        std::make_unique<Card>(simulation, parameters, options.seed, i, i == 0 ? first_card : nullptr));
+    sources.push_back(std::make_unique<Source>(simulation, parameters.workload, options.seed, i, *cards.back()));
+  }
+  for (const std::unique_ptr<Source>& each : sources) each->begin();
+  Ended ended = Ended::time_up;
+  for (SimTime now = 0; ended == Ended::time_up && now < options.duration;) {
+    if (poll) poll(now, cards);
+    now = std::min(options.duration, now + options.poll);
+    ended = simulation.run(now);
+  }
+  RunResult result;
+  result.ended = simulation.now();
+  result.events = simulation.events();
+  for (const std::unique_ptr<Card>& each : cards) {
+    add(result.card, each->statistics());
+    add(result.store, each->store_statistics());
+    add(result.engines, each->engine_statistics());
+    result.l2_bytes += each->channel_statistics().bytes;
+    result.in_flight += each->in_flight();
+  }
+  result.energy = energy_of(parameters, result, options.cards);
+  if (std::any_of(sources.begin(), sources.end(), [](const auto& each) { return each->overrun(); })) {
+    result.verdict = fmt::format(
+        "overload: {} requests wait at {:.3f} s of virtual time and more keep coming than the card finishes ({} arrived, "
+        "{} ended); lower the arrival rate or add cards",
+        parameters.most_waiting, seconds(result.ended), result.card.arrived, result.card.completed);
+  } else if (ended == Ended::overloaded) {
+    result.verdict = fmt::format("overload: {} events are pending at {:.3f} s of virtual time; use fewer cards or requests",
+                                 simulation.pending(), seconds(result.ended));
+  }
+  return result;
+}
+
+}  // namespace dmprof::simcard

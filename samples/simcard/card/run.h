@@ -1,0 +1,44 @@
+// A whole run: cards with their sources in one simulation, and what came of it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "samples/simcard/card/arrivals.h"
+#include "samples/simcard/card/card.h"
+
+namespace dmprof::simcard {
+
+struct RunOptions {
+  std::uint64_t seed = 1;
+  SimTime duration = kSecond;
+  std::uint32_t cards = 1;
+  SimTime poll = 10 * kMillisecond;  // virtual time between looks at the knobs that may change while it runs
+};
+
+struct Energy {  // joules
+  double l2 = 0, l1 = 0, compute = 0, idle = 0;
+  double total() const { return l2 + l1 + compute + idle; }
+};
+
+struct RunResult {
+  SimTime ended = 0;
+  std::uint64_t events = 0;
+  std::string verdict;  // "" where the run reached its end
+  CardStatistics card;  // sums over the cards; `longest` is the longest
+  StoreStatistics store;
+  ServerStatistics engines;
+  std::uint64_t l2_bytes = 0;
+  std::uint64_t in_flight = 0;
+  Energy energy;
+};
+
+// Observes the first card; called with the virtual time at every poll, before events of that time.
+using Poll = std::function<void(SimTime now, const std::vector<std::unique_ptr<Card>>& cards)>;
+
+RunResult run_cards(const CardParameters& parameters, const RunOptions& options, CardObserver* first_card,
+                    const Poll& poll);
+
+}  // namespace dmprof::simcard

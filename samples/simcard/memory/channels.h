@@ -1,0 +1,43 @@
+// The channels and banks of L2. A read occupies the channels that its pieces lie on; reads that meet on a channel queue
+// there, so that the achieved bandwidth falls below the peak by collisions and row misses: nothing else bounds it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "samples/simcard/memory/parameters.h"
+
+namespace dmprof::simcard {
+
+struct ChannelStatistics {
+  std::uint64_t bytes = 0;
+  std::uint64_t row_hits = 0, row_misses = 0;
+  double busy = 0;  // channel-seconds
+};
+
+class Channels {
+ public:
+  explicit Channels(const MemoryParameters& parameters);
+
+  // When the last byte of `block` arrives if the request is made at `now`.
+  SimTime read(SimTime now, std::uint64_t block, std::uint64_t bytes);
+  // A sequential stream over all channels (dense weights, KV), rows in order.
+  SimTime stream(SimTime now, std::uint64_t bytes);
+
+  const ChannelStatistics& statistics() const { return statistics_; }
+
+ private:
+  struct Channel {
+    SimTime free = 0;
+    std::vector<std::uint64_t> open_row;  // of each bank
+  };
+
+  SimTime occupy(Channel& channel, SimTime from, std::uint64_t bytes, SimTime extra);
+
+  const MemoryParameters parameters_;
+  double channel_bandwidth_;
+  std::vector<Channel> channels_;
+  ChannelStatistics statistics_;
+};
+
+}  // namespace dmprof::simcard

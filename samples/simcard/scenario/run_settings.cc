@@ -1,0 +1,103 @@
+#include "samples/simcard/scenario/run_settings.h"
+
+#include <fmt/format.h>
+
+#include "dmprof/workload/trace.h"
+
+namespace dmprof::simcard {
+
+Result<Hardware> read_hardware(Section& s, std::string_view key) {
+  std::string name;
+  s.text(key, name);
+  if (!s.ok()) return tl::unexpected(s.finish().error());
+  Result<Hardware> hardware = open_hardware(name);
+  if (!hardware) return fail(hardware.error().kind, fmt::format("{}: {}", s.where(key), hardware.error().message));
+  return hardware;
+}
+
+Result<Model> read_model(Section& s, std::string_view key) {
+  std::string name;
+  s.text(key, name);
+  if (!s.ok()) return tl::unexpected(s.finish().error());
+  Result<Model> model = open_model(name);
+  if (!model) return fail(model.error().kind, fmt::format("{}: {}", s.where(key), model.error().message));
+  return model;
+}
+
+namespace {
+
+void read_speculation(Section& s, Speculation& speculation) {
+  s.integer("lookahead", speculation.lookahead, 0, 64, 0);
+  if (s.has("acceptance")) speculation.acceptance = s.quantities("acceptance", Quantity::ratio);
+  s.quantity("falloff", Quantity::number, speculation.falloff, 0.0);
+}
+
+void read_workload(Section& s, RunSettings& run) {
+  double prompt = 0, output = 0, spread = 0;
+  s.quantity("prompt", Quantity::number, prompt, 256.0);
+  s.quantity("output", Quantity::number, output, 256.0);
+  s.quantity("length_spread", Quantity::number, spread, 0.0);
+  const auto kind = spread > 0 ? workload::Lengths::Kind::lognormal : workload::Lengths::Kind::fixed;
+  run.prompts = {.kind = kind, .typical = prompt, .spread = spread};
+  run.outputs = {.kind = kind, .typical = output, .spread = spread};
+  for (const auto& [key, lengths] : {std::pair{"prompt", &run.prompts}, std::pair{"output", &run.outputs}}) {
+    if (const Status status = lengths->check(); !status) s.complain(key, status.error().message);
+  }
+  s.text("trace", run.trace, "");
+  if (s.has("users") && s.has("rate")) s.complain("rate", "stands beside `users`; keep one: open or closed loop");
+  if (s.has("rate")) {
+    s.quantity("rate", Quantity::rate, run.arrivals.rate);
+    if (s.has("burst_factor")) {
+      run.arrivals.kind = workload::Arrivals::Kind::bursty;
+      s.quantity("burst_factor", Quantity::number, run.arrivals.burst_factor);
+      s.quantity("burst_share", Quantity::ratio, run.arrivals.burst_share);
+      s.quantity("burst", Quantity::duration, run.arrivals.burst_s);
+    }
+  } else {
+    run.arrivals.kind = workload::Arrivals::Kind::closed_loop;
+    s.integer("users", run.arrivals.users, 1, 100'000, 1);
+  }
+  if (const Status status = run.arrivals.check(); !status) s.complain("rate", status.error().message);
+}
+
+}  // namespace
+
+Result<RunSettings> read_run(Section& s, std::uint64_t seed) {
+  RunSettings run;
+  Result<Hardware> hardware = read_hardware(s, "hardware");
+  if (!hardware) return tl::unexpected(hardware.error());
+  Result<Model> model = read_model(s, "model");
+  if (!model) return tl::unexpected(model.error());
+  run.spec.hardware = *hardware;
+  run.spec.model = *model;
+  run.spec.seed = seed;
+  s.quantity("weight_bytes", Quantity::number, run.spec.model.weight_bytes, model->weight_bytes);
+  if (s.ok() && run.spec.model.weight_bytes <= 0) s.complain("weight_bytes", "must be above 0");
+  read_speculation(s, run.spec.speculation);
+  read_workload(s, run);
+  s.integer("requests", run.spec.requests, 1, 10'000'000, 1000);
+  s.integer("warm_up", run.spec.warm_up, 0, 1'000'000, 0);
+  s.integer("most_active", run.spec.most_active, 1, 65536, 16);
+  s.quantity("streamed_weights", Quantity::ratio, run.spec.parallel.streamed_weights, 0.0);
+  run.spec.wait_for_all_drafts = s.choice("verify", {"all", "ready"}, 0) == 0;
+  run.spec.prefill = s.choice("prefill", {"none", "together"}, 0) == 0 ? Prefill::none : Prefill::together;
+  if (!s.ok()) return tl::unexpected(s.finish().error());
+  return run;
+}
+
+Result<ServeResult> RunSettings::closed_loop(std::int64_t users) const {
+  RunSettings run = *this;
+  run.arrivals.kind = workload::Arrivals::Kind::closed_loop;
+  run.arrivals.users = users;
+  run.spec.most_active = users;
+  return run.as_described();
+}
+
+Result<ServeResult> RunSettings::as_described() const {
+  if (trace.empty()) return serve(spec, workload::Source(arrivals, prompts, outputs, spec.seed));
+  Result<workload::Trace> requests = workload::read_trace(trace);
+  if (!requests) return tl::unexpected(requests.error());
+  return serve(spec, workload::Source(std::move(requests->requests)));
+}
+
+}  // namespace dmprof::simcard

@@ -1,0 +1,31 @@
+// The part of a scenario's settings that describes a serving run; shared by the experiments that serve.
+#pragma once
+
+#include <cstdint>
+
+#include "samples/simcard/config/section.h"
+#include "samples/simcard/serve/serve.h"
+
+namespace dmprof::simcard {
+
+struct RunSettings {
+  ServeSpec spec;
+  workload::Arrivals arrivals;
+  workload::Lengths prompts, outputs;
+  std::string trace;  // a file; empty: generated
+
+  // Serves with `users` in a closed loop and as many in a step; every run of an experiment has its own seed stream.
+  Result<ServeResult> closed_loop(std::int64_t users) const;
+  // Serves the arrivals as described.
+  Result<ServeResult> as_described() const;
+};
+
+// Keys: hardware, model, weight_bytes, lookahead, acceptance, falloff, prompt, output, length_spread, requests, warm_up,
+// most_active, rate or users or trace, burst_factor, burst_share, burst, verify (all | ready), prefill (none | together), streamed_weights.
+Result<RunSettings> read_run(Section& settings, std::uint64_t seed);
+
+// Names of presets and models are opened where they are read, so that an error names the scenario's line.
+Result<Hardware> read_hardware(Section& settings, std::string_view key);
+Result<Model> read_model(Section& settings, std::string_view key);
+
+}  // namespace dmprof::simcard

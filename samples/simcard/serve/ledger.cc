@@ -1,0 +1,28 @@
+#include "samples/simcard/serve/ledger.h"
+
+namespace dmprof::simcard {
+
+void charge_step(const Hardware& h, const StepCost& cost, Energy& energy) {
+  const double memory = cost.memory_bytes * 8 * h.memory_energy, compute = cost.flops * h.compute_energy;
+  const double link = cost.link_bytes * 8 * h.link.energy_per_bit, pool = cost.pool_bytes * 8 * h.pool.energy_per_bit;
+  energy.memory += memory;
+  energy.compute += compute;
+  energy.link += link;
+  energy.pool += pool;
+  energy.total += memory + compute + link + pool;
+}
+
+void charge_drafts(const Hardware& h, double tokens, Energy& energy) {
+  const double copies = h.mirrored ? static_cast<double>(h.cards) : 1;
+  const double joules = tokens * copies * h.draft_bytes * (8 * h.memory_energy + 2 * h.compute_energy);
+  energy.draft += joules;
+  energy.total += joules;
+}
+
+void charge_idle(const Hardware& h, double seconds, Energy& energy) {
+  const double joules = static_cast<double>(h.cards) * h.idle_power * seconds;
+  energy.idle += joules;
+  energy.total += joules;
+}
+
+}  // namespace dmprof::simcard

@@ -1,0 +1,55 @@
+#include "samples/simcard/serve/step.h"
+
+#include <algorithm>
+
+#include "samples/simcard/node/collectives.h"
+
+namespace dmprof::simcard {
+
+StepCost step_cost(const Hardware& h, const Model& m, const Parallel& parallel, double sequences, double tokens, double context,
+                   double resident_kv) {
+  const auto cards = static_cast<double>(h.cards);
+  const auto layers = static_cast<double>(m.layers);
+  const Pass work = pass(m, sequences, tokens, context);
+  const double activations = sequences * tokens * static_cast<double>(m.hidden) * parallel.activation_bytes;
+  StepCost cost;
+
+  double weight_bytes = work.weight_bytes;
+  if (parallel.compute_in_memory) weight_bytes = 4 * activations * layers;  // in and out of attention and feed-forward
+  // What does not fit is read from the pool in every step; the rest from the cards.
+  const double held = parameters(m) * m.weight_bytes + resident_kv;
+  const double capacity = h.memory_capacity * cards;
+  const double missing = held > capacity ? (held - capacity) / held : 0;
+  cost.pool_bytes = missing * work.bytes();
+  cost.memory_bytes = weight_bytes + work.kv_bytes - missing * (weight_bytes + work.kv_bytes);
+  cost.flops = work.flops();
+
+  cost.memory = cost.memory_bytes / (cards * h.bandwidth());
+  const double slowest = m.experts > 0 ? parallel.expert_imbalance : 1;
+  cost.compute = cost.flops / (cards * h.compute()) * slowest;
+  // Layers are alike, so the sum over layers of the slower side is layers x one layer.
+  cost.roofline = layers * std::max(cost.memory / layers, cost.compute / layers);
+
+  const double reduces = 2 * layers;
+  cost.all_reduce = reduces * ring_all_reduce(h.cards, activations, h.link);
+  cost.link_bytes = reduces * cards * ring_all_reduce_bytes(h.cards, activations);
+  if (m.experts > 0 && h.cards > 1) {
+    const double exchanges = 2 * static_cast<double>(m.expert_layers);
+    const double sent = activations * static_cast<double>(m.active);  // by all cards
+    cost.all_to_all = exchanges * all_to_all(h.cards, sent / cards, h.link, slowest);
+    cost.link_bytes += exchanges * sent * (1 - 1 / cards);
+  }
+  if (parallel.streamed_weights > 0) {
+    const double bytes = parallel.streamed_weights * work.weight_bytes;
+    cost.streaming = std::max(0.0, bytes / (cards * h.link.bandwidth) - cost.roofline);
+    cost.link_bytes += bytes;
+  }
+  if (cost.pool_bytes > 0) cost.spill = cost.pool_bytes / h.pool.bandwidth + layers * h.pool.latency;
+  return cost;
+}
+
+StepCost prefill_cost(const Hardware& h, const Model& m, const Parallel& parallel, double prompt) {
+  return step_cost(h, m, parallel, 1, prompt, prompt / 2, 0);
+}
+
+}  // namespace dmprof::simcard

@@ -1,0 +1,40 @@
+#include "samples/simcard/speculation/selection.h"
+
+#include <numeric>
+
+namespace dmprof::simcard {
+namespace {
+
+constexpr std::size_t kQuantiles = 1 << 14;
+
+}  // namespace
+
+Selection::Selection(const SelectionParameters& parameters, std::uint64_t seed)
+    : parameters_(parameters), blocks_(parameters.blocks), seed_(mix(seed, 0x73656c656374)) {
+  if (blocks_ == 0) return;
+  const std::vector<double> weights = zipf_weights(blocks_, parameters.skew);
+  const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
+  quantiles_.resize(kQuantiles);
+  double below = weights[0];
+  std::uint32_t rank = 0;
+  for (std::size_t i = 0; i < kQuantiles; ++i) {
+    while (rank + 1 < blocks_ && below < (static_cast<double>(i) + 0.5) / kQuantiles * sum) below += weights[++rank];
+    quantiles_[i] = rank;
+  }
+}
+
+void Selection::append(Context context, std::uint64_t occasion, std::uint32_t layer,
+                       std::vector<BlockNumber>& blocks) const {
+  if (blocks_ == 0) return;
+  const std::uint64_t own = mix(seed_ ^ context, layer);
+  for (std::uint32_t choice = 0; choice < parameters_.per_token; ++choice) {
+    std::uint64_t draw = mix(own, choice);
+    const std::uint64_t chance = mix(draw, occasion);
+    if (static_cast<double>(chance >> 11) * 0x1p-53 < parameters_.noise) draw = mix(chance, 1);
+    // Every layer has popular blocks of its own.
+    const std::uint64_t rank = quantiles_[draw % kQuantiles];
+    blocks.push_back(block(layer, static_cast<std::uint32_t>((rank + mix(seed_, layer)) % blocks_)));
+  }
+}
+
+}  // namespace dmprof::simcard
