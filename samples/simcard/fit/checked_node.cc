@@ -20,13 +20,13 @@ Status CheckedNode::verdict() const {
 }
 
 CheckedNode CheckedNode::at(const char* key) const {
-  YAML::Node found(YAML::NodeType::Undefined);
-  if (node_.IsDefined() && node_.IsMap()) {
-    const YAML::Node& map = node_;  // a lookup through a const node does not add the key
-    found.reset(map[key]);
+  const YAML::Node& map = node_;  // a lookup through a const node does not add the key
+  if (map.IsDefined() && map.IsMap()) {
+    const YAML::Node found = map[key];
+    if (found.IsDefined()) return {found, key, trouble_};
   }
-  if (!found.IsDefined()) CheckedNode(node_, key, trouble_).wrong("is missing");
-  return {found, key, trouble_};
+  CheckedNode(node_, key, trouble_).wrong("is missing");
+  return {YAML::Node(), key, trouble_};
 }
 
 std::vector<CheckedNode> CheckedNode::items(std::size_t most) const {

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <charconv>
 #include <functional>
 #include <set>
 #include <span>
+#include <system_error>
 #include <vector>
 
+#include "samples/simcard/config/spelling.h"
 #include "samples/simcard/fit/units.h"
 
 namespace dmprof::twin {
@@ -19,14 +21,14 @@ struct Knob {
   std::function<Status(const Fit&, std::string_view, Question&)> set;
 };
 
-template <class T>
-std::function<Status(const Fit&, std::string_view, Question&)> whole(T Settings::*member, double low, double high) {
+std::function<Status(const Fit&, std::string_view, Question&)> whole(std::uint32_t Settings::*member, std::uint32_t low, std::uint32_t high) {
   return [=](const Fit&, std::string_view text, Question& question) -> Status {
-    const auto value = parse_number(text);
-    if (!value || *value < low || *value > high || *value != std::floor(*value)) {
+    std::uint32_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || value < low || value > high) {
       return fail(ErrorKind::usage, fmt::format("must be a whole number from {} to {}", low, high));
     }
-    question.settings.*member = static_cast<T>(*value);
+    question.settings.*member = value;
     return {};
   };
 }
@@ -87,35 +89,17 @@ std::span<const Knob> knobs() {
 // Knobs of the engine that change what a recording measured.
 constexpr std::string_view kUnanswerable[] = {"threads", "kv_type", "temperature", "top_p", "seed", "draft_ngram", "model"};
 
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1])});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
-}
-
 tl::unexpected<Error> unknown(std::string_view name) {
   name = name.substr(0, 40);
   if (std::find(std::begin(kUnanswerable), std::end(kUnanswerable), name) != std::end(kUnanswerable)) {
     return fail(ErrorKind::cannot_answer,
                 fmt::format("--set {}: a recording does not tell what another {} would change; record with it and fit that", name, name));
   }
-  std::string_view nearest;
-  std::string all;
-  for (const Knob& knob : knobs()) {
-    if (distance(name, knob.name) <= 2) nearest = knob.name;
-    all += (all.empty() ? "" : ", ") + std::string(knob.name);
-  }
-  return fail(ErrorKind::usage, nearest.empty() ? fmt::format("--set: unknown knob \"{}\"; known are {}", name, all)
-                                                : fmt::format("--set: unknown knob \"{}\"; did you mean {}?", name, nearest));
+  std::vector<std::string> names;
+  for (const Knob& knob : knobs()) names.emplace_back(knob.name);
+  const std::string near = simcard::nearest(name, names);
+  if (!near.empty()) return fail(ErrorKind::usage, fmt::format("--set: unknown knob \"{}\"; did you mean {}?", name, near));
+  return fail(ErrorKind::usage, fmt::format("--set: unknown knob \"{}\"; known are {}", name, fmt::join(names, ", ")));
 }
 
 }  // namespace

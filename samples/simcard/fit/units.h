@@ -1,5 +1,4 @@
-// Sizes, bandwidths and times as people write them. Each accepts a number with its unit; errors name the text and show
-// an example (usage).
+// Sizes, times and links as the engine's flags write them. Errors are usage, say what is wrong and show an example.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +8,12 @@
 
 namespace dmprof::twin {
 
-Result<double> parse_number(std::string_view text);              // finite, not negative
-Result<std::uint64_t> parse_bytes(std::string_view text);        // "4MiB", "2097152"
-Result<double> parse_bandwidth(std::string_view text);           // B/s: "1GB/s", "256MiB/s"
-Result<std::int64_t> parse_time(std::string_view text);          // ns: "300us"
+Result<std::uint64_t> parse_bytes(std::string_view text);  // "4MiB", "2097152"; below 1 PB
 
-// dm-engine's "throttle:BANDWIDTH[,LATENCY]".
+// dm-engine's "throttle:BANDWIDTH[,LATENCY]": at least 1 kB/s, at most 10 s.
 struct Throttle {
   double bytes_per_second = 0;
-  std::int64_t latency = 0;
+  std::int64_t latency = 0;  // ns
 };
 Result<Throttle> parse_throttle(std::string_view text);
 

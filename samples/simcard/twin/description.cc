@@ -11,6 +11,10 @@ double Bins::mean() const {
   return means.empty() ? 0 : sum / static_cast<double>(means.size());
 }
 
+double draw(const Bins& bins, simcard::Random& random) {
+  return bins.means.empty() ? 0 : bins.means[static_cast<std::size_t>(random.below(bins.means.size()))];
+}
+
 double Link::excess_of(std::uint64_t bytes, std::int64_t duration) const {
   const double own = imitated ? std::ceil(static_cast<double>(bytes) / bytes_per_second * 1e9)
                               : move_base + static_cast<double>(bytes) / move_bytes_per_second * 1e9;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dmprof/cachemodel/block.h"
+#include "samples/simcard/core/random.h"
 
 namespace dmprof::twin {
 
@@ -19,6 +20,7 @@ struct Bins {
 
   double mean() const;
 };
+double draw(const Bins& bins, simcard::Random& random);
 
 // Cost of one kind of operation by the tokens it computes, ascending. Between points it is a straight line; outside them
 // the line of the two nearest points goes on, never below the smallest cost seen divided by its tokens. One point alone

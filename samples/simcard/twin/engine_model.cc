@@ -29,7 +29,7 @@ class Run {
       : description_(description),
         settings_(settings),
         draft_(draft),
-        random_(seed),
+        random_(seed, "twin"),
         verdicts_(description, draft_, random_),
         stream_(all_blocks(description, draft), description.link, description.habits, settings, random_, trace_),
         target_pass_(description.target, stream_, random_),
@@ -53,7 +53,7 @@ class Run {
   const Description& description_;
   const Settings& settings_;
   const DraftProfile* draft_;
-  Random random_;
+  simcard::Random random_;
   Trace trace_;
   Verdicts verdicts_;
   StreamModel stream_;

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "samples/simcard/core/random.h"
 #include "samples/simcard/twin/description.h"
-#include "samples/simcard/twin/random.h"
 #include "samples/simcard/twin/stream_model.h"
 
 namespace dmprof::twin {
@@ -20,7 +20,7 @@ struct PassToken {
 class PassModel {
  public:
   // Everything must outlive the model.
-  PassModel(const ModelProgram& program, StreamModel& stream, Random& random)
+  PassModel(const ModelProgram& program, StreamModel& stream, simcard::Random& random)
       : program_(program), stream_(stream), random_(random) {}
 
   // Returns when the pass ends. More tokens than the engine takes at once become several passes.
@@ -33,7 +33,7 @@ class PassModel {
 
   const ModelProgram& program_;
   StreamModel& stream_;
-  Random& random_;
+  simcard::Random& random_;
 };
 
 }  // namespace dmprof::twin

@@ -4,7 +4,7 @@
 
 namespace dmprof::twin {
 
-Verdicts::Verdicts(const Description& description, const DraftProfile* draft, Random& random)
+Verdicts::Verdicts(const Description& description, const DraftProfile* draft, simcard::Random& random)
     : description_(description), draft_(draft), random_(random) {
   if (draft_ == nullptr || !description_.greedy) return;
   matches_ = draft_->matches;

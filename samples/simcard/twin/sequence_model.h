@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "samples/simcard/core/random.h"
 #include "samples/simcard/twin/description.h"
-#include "samples/simcard/twin/random.h"
 
 namespace dmprof::twin {
 
@@ -13,7 +13,7 @@ namespace dmprof::twin {
 class Verdicts {
  public:
   // `draft` may be null: no speculation.
-  Verdicts(const Description& description, const DraftProfile* draft, Random& random);
+  Verdicts(const Description& description, const DraftProfile* draft, simcard::Random& random);
 
   // Draft tokens that stand when `length` are proposed behind `position` tokens of the request's sequence.
   std::uint32_t accepted(std::size_t request, std::uint32_t position, std::uint32_t length);
@@ -23,7 +23,7 @@ class Verdicts {
 
   const Description& description_;
   const DraftProfile* draft_;
-  Random& random_;
+  simcard::Random& random_;
   std::vector<std::vector<Match>> matches_;
 };
 

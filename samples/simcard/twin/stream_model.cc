@@ -35,7 +35,7 @@ Time whole(double ns) { return static_cast<Time>(ns + 0.5); }
 }  // namespace
 
 StreamModel::StreamModel(std::vector<Block> blocks, const Link& link, const Habits& habits, const Settings& settings,
-                         Random& random, Trace& trace)
+                         simcard::Random& random, Trace& trace)
     : blocks_(std::move(blocks)),
       link_(link),
       habits_(habits),
@@ -106,7 +106,7 @@ Time StreamModel::await(BlockId block, Time now, const Bins& overshoot) {
   now = plan(now);
   if (slots_.at(block).state == SlotState::moving) now = std::max(now, thread_.next);
   advance(now);
-  const Time then = std::max(now, slots_.at(block).ready_at + whole(random_.draw(overshoot)));
+  const Time then = std::max(now, slots_.at(block).ready_at + whole(draw(overshoot, random_)));
   advance(then);
   if (slots_.at(block).loading) complete(block);
   return then;
@@ -121,7 +121,7 @@ Time StreamModel::move_for_demand(BlockId block, Time now) {
   const Span span = reserve(slot.issue, now, blocks_[block].bytes);
   const Time moved = now + move_time(blocks_[block].bytes);
   token_free_ = moved;
-  arrive(block, span.start, std::max(span.end, moved) + whole(random_.draw(link_.excess)), false);
+  arrive(block, span.start, std::max(span.end, moved) + whole(draw(link_.excess, random_)), false);
   return moved;
 }
 
@@ -157,7 +157,7 @@ Time StreamModel::plan(Time now) {
     }
   }
   if (was_empty && thread_.state == ThreadState::idle) {
-    thread_.next = now + whole(random_.draw(habits_.prefetch_oversleep));
+    thread_.next = now + whole(draw(habits_.prefetch_oversleep, random_));
   }
   return now + whole(plan_cost_);
 }
@@ -228,11 +228,11 @@ void StreamModel::begin_move(Time now) {
 void StreamModel::end_move() {
   const Time moved = thread_.next;
   const Slot& slot = slots_.at(thread_.block);
-  const Time end = std::max(slot.ready_at, moved) + whole(random_.draw(link_.excess));
+  const Time end = std::max(slot.ready_at, moved) + whole(draw(link_.excess, random_));
   arrive(thread_.block, thread_.ready_at, end, true);
   token_free_ = moved;
   thread_.ready_at = end;
-  thread_.next = end + whole(random_.draw(habits_.prefetch_oversleep));
+  thread_.next = end + whole(draw(habits_.prefetch_oversleep, random_));
   thread_.state = ThreadState::sleeping;
 }
 

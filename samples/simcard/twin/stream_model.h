@@ -14,8 +14,8 @@
 
 #include "dmprof/cachemodel/cache.h"
 #include "dmprof/cachemodel/transition.h"
+#include "samples/simcard/core/random.h"
 #include "samples/simcard/twin/description.h"
-#include "samples/simcard/twin/random.h"
 #include "samples/simcard/twin/trace.h"
 
 namespace dmprof::twin {
@@ -25,7 +25,7 @@ class StreamModel {
   // `blocks`: of the target, then of the draft. The budget must hold the largest block. All arguments but the blocks
   // must outlive the model.
   StreamModel(std::vector<Block> blocks, const Link& link, const Habits& habits, const Settings& settings,
-              Random& random, Trace& trace);
+              simcard::Random& random, Trace& trace);
 
   // The engine asks for a block at `now`; returns when it goes on. step and prefill are written into the trace.
   Time acquire(BlockId block, Time now, std::uint64_t step, bool prefill);
@@ -70,7 +70,7 @@ class StreamModel {
   const std::vector<Block> blocks_;
   const Link& link_;
   const Habits& habits_;
-  Random& random_;
+  simcard::Random& random_;
   Trace& trace_;
   std::uint32_t prefetch_distance_;
   double plan_cost_;

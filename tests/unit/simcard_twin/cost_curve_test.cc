@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
 #include "samples/simcard/twin/description.h"
-#include "samples/simcard/twin/random.h"
 
 namespace dmprof::twin {
 namespace {
@@ -30,16 +29,11 @@ TEST(CostCurve, NeverFallsBelowTheCheapestTokenSeen) {
 TEST(Bins, ADrawKeepsTheMean) {
   const Bins bins{{1, 2, 3, 10}};
   EXPECT_DOUBLE_EQ(bins.mean(), 4);
-  Random random(7);
+  simcard::Random random(7, "test");
   double sum = 0;
-  for (int i = 0; i < 100'000; ++i) sum += random.draw(bins);
+  for (int i = 0; i < 100'000; ++i) sum += draw(bins, random);
   EXPECT_NEAR(sum / 100'000, 4, 0.05);
-  EXPECT_EQ(random.draw(Bins()), 0);
-}
-
-TEST(Random, IsTheSameEverywhere) {
-  Random random(1);
-  EXPECT_EQ(random.next(), 10451216379200822465ULL);  // SplitMix64 of seed 1
+  EXPECT_EQ(draw(Bins(), random), 0);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ struct Bench {
   Link link{true, 1e9, 100, 0, 1e15, {}};
   Habits habits;
   Settings settings;
-  Random random{1};
+  simcard::Random random{1, "test"};
   Trace trace;
 
   Bench() {
@@ -69,7 +69,7 @@ TEST(StreamModel, WithoutPrefetchItHitsAsOftenAsTheReplayOfThePolicy) {
     bench.settings.cache_policy = policy;
     StreamModel stream(std::vector<Block>(40, {1'000, 1'000}), bench.link, bench.habits, bench.settings, bench.random, bench.trace);
     std::vector<cachemodel::TraceAccess> trace;
-    Random random(3);
+    simcard::Random random(3, "test");
     Time now = 0;
     for (int i = 0; i < 4'000; ++i) {
       const BlockId block = std::min(random.next() % 40, random.next() % 40);  // low ids are popular
@@ -170,7 +170,7 @@ TEST(StreamModel, ABudgetOfOneBlockHoldsOneAndStillServesAll) {
 TEST(StreamModel, TheSameSeedGivesTheSameRunAndAnotherOneDoesNot) {
   const auto run = [](std::uint64_t seed) {
     Bench bench;
-    bench.random = Random(seed);
+    bench.random = simcard::Random(seed, "test");
     bench.habits.late_overshoot = bench.habits.prefetch_oversleep = {{0, 10, 500}};
     bench.settings.prefetch_distance = 4;
     bench.settings.resident = 12'000;
