@@ -55,8 +55,8 @@ bool Card::submit(std::uint32_t prompt, std::uint32_t output, Actor* ended, std:
     return false;
   }
   const std::uint64_t request = next_request_++;
-  waiting_.push_back(std::make_unique<Sequence>(Sequence{request, prompt, output, 0, simulation_.now(), ended, kind,
-                                                         Path(language_, seed_, request), 0, 0, {}}));
+  waiting_.push_back(std::make_unique<Sequence>(
+      Sequence{request, prompt, output, 0, simulation_.now(), ended, kind, Path(language_, seed_, request), 0, 0, {}}));
   if (observer_ != nullptr) {
     observer_->on_request(RequestMoment::arrive, request, simulation_.now(), prompt);
     observer_->on_queue(simulation_.now(), batch_.size(), waiting_.size());
@@ -115,8 +115,9 @@ void Card::begin_prefill() {
   const auto flops = static_cast<std::uint64_t>(2 * static_cast<double>(tokens) * active / model.bytes_per_parameter);
   const SimTime start = simulation_.now() + parameters_.compute.step_host;
   const SimTime streamed = channels_.stream(start, bytes);
-  const SimTime done = std::max(streamed, start + time_for(static_cast<double>(flops), parameters_.compute.peak_flops)) +
-                       model.selection.layers * parameters_.compute.layer_sync;
+  const SimTime done =
+      std::max(streamed, start + time_for(static_cast<double>(flops), parameters_.compute.peak_flops)) +
+      model.selection.layers * parameters_.compute.layer_sync;
   report_.prefill = true;
   report_.batch = static_cast<std::uint32_t>(fresh_);
   report_.target_tokens = tokens;
@@ -226,20 +227,21 @@ void Card::expect_blocks(std::uint64_t packed) {
     const auto ahead = static_cast<std::uint64_t>(pass_.accesses_per_layer() * (layer - first));
     for (const BlockNumber block : blocks) {
       pass_.predicted(block, layer);
-      store_.expect(block, layer * Pass::kOrdersPerLayer + place, ahead + 1);
+      store_.expect(block, layer * VerifyPass::kOrdersPerLayer + place, ahead + 1);
     }
   }
 }
 
 void Card::begin_verification() {
   verify_start_ = simulation_.now();
-  std::vector<PassToken> tokens;
+  std::vector<VerifyToken> tokens;
   std::uint64_t kv_tokens = 0;
   for (const std::unique_ptr<Sequence>& each : batch_) {
     tokens.push_back({each->path.head(), occasion(*each, 0)});
     for (std::size_t k = 0; k < each->proposals.size(); ++k)
       tokens.push_back({each->proposals[k], occasion(*each, k + 1)});
-    kv_tokens += parameters_.model.attended == 0 ? each->length() : std::min(each->length(), parameters_.model.attended);
+    kv_tokens +=
+        parameters_.model.attended == 0 ? each->length() : std::min(each->length(), parameters_.model.attended);
   }
   report_.target_tokens = tokens.size();
   pass_.begin(step_, std::move(tokens), kv_tokens);
@@ -297,7 +299,7 @@ void Card::finish(Sequence& sequence) {
 
 void Card::end_step() {
   const SimTime now = simulation_.now();
-  const PassTotals& totals = pass_.totals();
+  const VerifyTotals& totals = pass_.totals();
   report_.end = now;
   report_.batch = static_cast<std::uint32_t>(batch_.size());
   report_.draft_time = verify_start_ - step_start_ - parameters_.compute.step_host;

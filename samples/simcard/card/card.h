@@ -10,7 +10,7 @@
 
 #include "samples/simcard/card/observer.h"
 #include "samples/simcard/card/parameters.h"
-#include "samples/simcard/card/pass.h"
+#include "samples/simcard/card/verify_pass.h"
 #include "samples/simcard/core/server.h"
 
 namespace dmprof::simcard {
@@ -45,7 +45,15 @@ class Card : public Actor, private ServerListener, private StoreListener {
 
  private:
   enum Event : std::uint32_t {
-    start_step, launched, prefilled, draft_reads, draft_token, blocks_known, drafted, verified, accepted
+    start_step,
+    launched,
+    prefilled,
+    draft_reads,
+    draft_token,
+    blocks_known,
+    drafted,
+    verified,
+    accepted
   };
 
   struct Sequence {
@@ -64,8 +72,7 @@ class Card : public Actor, private ServerListener, private StoreListener {
   void on_service(const Job& job, std::uint32_t unit, SimTime start) override;
   void on_start(const Job& job, std::uint32_t unit, SimTime length) override;
   void on_prefetch(PrefetchPoint point, BlockId block, const BlockId* victim) override;
-  void on_block_transfer(BlockId block, FetchCause cause, SimTime start, SimTime end,
-                         std::uint32_t under_way) override;
+  void on_block_transfer(BlockId block, FetchCause cause, SimTime start, SimTime end, std::uint32_t under_way) override;
 
   void wake();
   void begin_step();
@@ -97,7 +104,7 @@ class Card : public Actor, private ServerListener, private StoreListener {
   Channels channels_;
   Store store_;
   Server engines_;
-  Pass pass_;
+  VerifyPass pass_;
   SimTime token_time_ = 0;
 
   std::deque<std::unique_ptr<Sequence>> waiting_;

@@ -35,7 +35,7 @@ struct AccessReport {
   std::uint64_t bytes = 0, step = 0;
   Found outcome = Found::hit;
   Origin origin = Origin::resident;
-  bool predicted = false;      // something was predicted for the layer
+  bool predicted = false;        // something was predicted for the layer
   bool predicted_right = false;  // and this block was among it
 };
 

@@ -32,14 +32,16 @@ Status check_model(const CardParameters& p) {
   const ModelShape& m = p.model;
   DMPROF_TRY(need(m.selection.layers >= 1 && m.selection.layers <= 4096, "a model needs 1 to 4096 layers"));
   DMPROF_TRY(need(m.selection.blocks <= 1 << 20, "a layer has at most 1048576 blocks"));
-  DMPROF_TRY(need(m.selection.blocks == 0 || (m.selection.per_token >= 1 && m.selection.per_token <= m.selection.blocks),
-                  "a token needs at least one block of a layer and at most all of them"));
+  DMPROF_TRY(
+      need(m.selection.blocks == 0 || (m.selection.per_token >= 1 && m.selection.per_token <= m.selection.blocks),
+           "a token needs at least one block of a layer and at most all of them"));
   DMPROF_TRY(need(m.block_bytes >= 64 && m.block_bytes <= p.memory.l1_bytes,
                   "a block must have at least 64 bytes and fit L1; use smaller blocks or a larger L1"));
   DMPROF_TRY(need(m.dense_bytes <= kMostBytes / 4096 && m.kv_bytes <= 1 << 30, "a layer is too large"));
   DMPROF_TRY(need(m.parameter_bytes() > 0 && m.parameter_bytes() <= p.memory.l2_bytes,
                   "the model's slice does not fit L2; use more shards or a smaller model"));
-  DMPROF_TRY(need(positive(m.bytes_per_parameter) && m.shards >= 1, "parameters need bytes, a model at least one shard"));
+  DMPROF_TRY(
+      need(positive(m.bytes_per_parameter) && m.shards >= 1, "parameters need bytes, a model at least one shard"));
   return need(share(m.selection.noise) && m.selection.skew >= 0 && m.selection.skew <= 10,
               "noise must lie in 0..1 and skew in 0..10");
 }

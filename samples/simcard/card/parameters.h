@@ -15,10 +15,10 @@
 namespace dmprof::simcard {
 
 struct ComputeParameters {
-  std::uint32_t modules = 16;   // work in lockstep: a block is split over all of them
-  double peak_flops = 165e12;   // of the card, FLOP/s
-  SimTime layer_sync = 2 * kMicrosecond;  // joining the modules' (and shards') partial results, a layer
-  SimTime step_host = 15 * kMicrosecond;  // launching a step, sampling's host part
+  std::uint32_t modules = 16;                // work in lockstep: a block is split over all of them
+  double peak_flops = 165e12;                // of the card, FLOP/s
+  SimTime layer_sync = 2 * kMicrosecond;     // joining the modules' (and shards') partial results, a layer
+  SimTime step_host = 15 * kMicrosecond;     // launching a step, sampling's host part
   SimTime accept_token = 200 * kNanosecond;  // judging one token
 };
 
@@ -41,20 +41,20 @@ struct EnergyParameters {
 
 struct ModelShape {
   std::string name = "sparse-slice";
-  SelectionParameters selection;              // layers and blocks
+  SelectionParameters selection;  // layers and blocks
   std::uint64_t block_bytes = 256 << 10;
-  std::uint64_t dense_bytes = 4 << 20;        // of a layer, read by every pass past the cache
-  std::uint64_t kv_bytes = 128;               // of a token in a layer
-  std::uint64_t attended = 0;                 // most tokens that sparse attention reads; 0: all of them
+  std::uint64_t dense_bytes = 4 << 20;  // of a layer, read by every pass past the cache
+  std::uint64_t kv_bytes = 128;         // of a token in a layer
+  std::uint64_t attended = 0;           // most tokens that sparse attention reads; 0: all of them
   double bytes_per_parameter = 0.5;
-  std::uint32_t shards = 8;                   // equal slices of the model; this card holds one
+  std::uint32_t shards = 8;  // equal slices of the model; this card holds one
 
   std::uint64_t parameter_bytes() const {  // of the slice
     return selection.layers * (dense_bytes + std::uint64_t{selection.blocks} * block_bytes);
   }
 };
 
-struct Settings {  // what DM_* and the driver's parameters turn
+struct Settings {             // what DM_* and the driver's parameters turn
   double draft_billions = 1;  // 0: no draft
   std::uint32_t lookahead = 5;
   std::uint32_t cache_policy = 0;
@@ -66,13 +66,13 @@ enum class Arrivals : std::uint8_t { closed, poisson, bursts };
 
 struct WorkloadParameters {
   Arrivals arrivals = Arrivals::closed;
-  std::uint32_t users = 1;        // closed: sends again when its request has ended
-  double rate = 0;                // poisson: requests a second
-  std::uint32_t burst = 0;        // bursts: so many at once, and one alone half a period later
-  SimTime period = 0;             // bursts
-  std::uint32_t prompt = 256;     // tokens
-  std::uint32_t output = 128;     // tokens, mean
-  double output_spread = 0;       // 0: all equal; else uniform within +- this share
+  std::uint32_t users = 1;     // closed: sends again when its request has ended
+  double rate = 0;             // poisson: requests a second
+  std::uint32_t burst = 0;     // bursts: so many at once, and one alone half a period later
+  SimTime period = 0;          // bursts
+  std::uint32_t prompt = 256;  // tokens
+  std::uint32_t output = 128;  // tokens, mean
+  double output_spread = 0;    // 0: all equal; else uniform within +- this share
 };
 
 struct CardParameters {

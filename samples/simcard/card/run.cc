@@ -31,8 +31,8 @@ void add(ServerStatistics& sum, const ServerStatistics& each) {
   sum.observed += each.observed;
 }
 
-Energy energy_of(const CardParameters& p, const RunResult& result, std::uint32_t cards) {
-  Energy energy;
+CardEnergy energy_of(const CardParameters& p, const RunResult& result, std::uint32_t cards) {
+  CardEnergy energy;
   energy.l2 = static_cast<double>(result.l2_bytes) * 8 * p.energy.l2_pj_per_bit * 1e-12;
   // What is filled into L1 is written once; what hits is read.
   const double l1_bytes = static_cast<double>(result.card.l1_bytes) + static_cast<double>(result.store.demand_bytes) +
@@ -51,8 +51,7 @@ RunResult run_cards(const CardParameters& parameters, const RunOptions& options,
   std::vector<std::unique_ptr<Card>> cards;
   std::vector<std::unique_ptr<Source>> sources;
   for (std::uint32_t i = 0; i < options.cards; ++i) {
-    cards.push_back(
-        std::make_unique<Card>(simulation, parameters, options.seed, i, i == 0 ? first_card : nullptr));
+    cards.push_back(std::make_unique<Card>(simulation, parameters, options.seed, i, i == 0 ? first_card : nullptr));
     sources.push_back(std::make_unique<Source>(simulation, parameters.workload, options.seed, i, *cards.back()));
   }
   for (const std::unique_ptr<Source>& each : sources) each->begin();
@@ -75,12 +74,14 @@ RunResult run_cards(const CardParameters& parameters, const RunOptions& options,
   result.energy = energy_of(parameters, result, options.cards);
   if (std::any_of(sources.begin(), sources.end(), [](const auto& each) { return each->overrun(); })) {
     result.verdict = fmt::format(
-        "overload: {} requests wait at {:.3f} s of virtual time and more keep coming than the card finishes ({} arrived, "
+        "overload: {} requests wait at {:.3f} s of virtual time and more keep coming than the card finishes ({} "
+        "arrived, "
         "{} ended); lower the arrival rate or add cards",
         parameters.most_waiting, seconds(result.ended), result.card.arrived, result.card.completed);
   } else if (ended == Ended::overloaded) {
-    result.verdict = fmt::format("overload: {} events are pending at {:.3f} s of virtual time; use fewer cards or requests",
-                                 simulation.pending(), seconds(result.ended));
+    result.verdict =
+        fmt::format("overload: {} events are pending at {:.3f} s of virtual time; use fewer cards or requests",
+                    simulation.pending(), seconds(result.ended));
   }
   return result;
 }

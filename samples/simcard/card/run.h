@@ -18,7 +18,7 @@ struct RunOptions {
   SimTime poll = 10 * kMillisecond;  // virtual time between looks at the knobs that may change while it runs
 };
 
-struct Energy {  // joules
+struct CardEnergy {  // joules
   double l2 = 0, l1 = 0, compute = 0, idle = 0;
   double total() const { return l2 + l1 + compute + idle; }
 };
@@ -32,7 +32,7 @@ struct RunResult {
   ServerStatistics engines;
   std::uint64_t l2_bytes = 0;
   std::uint64_t in_flight = 0;
-  Energy energy;
+  CardEnergy energy;
 };
 
 // Observes the first card; called with the virtual time at every poll, before events of that time.

@@ -20,7 +20,7 @@ struct MemoryParameters {
   double l2_bandwidth = 3e12;
   SimTime l2_latency = 600 * kNanosecond;
   std::uint32_t l2_channels = 32;
-  std::uint32_t l2_banks = 16;  // of a channel
+  std::uint32_t l2_banks = 16;          // of a channel
   SimTime row_miss = 30 * kNanosecond;  // precharge and activate, when a piece's row is not the open one of its bank
   std::uint64_t interleave = 64 << 10;
   // Transfers L2 -> L1 that may be under way at once. Prefetches start only while no demand waits.

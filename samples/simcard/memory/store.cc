@@ -88,8 +88,7 @@ SimTime Store::demand(BlockId block) {
   flight.ready = *slot = channels_.read(flight.start, block, block_bytes_);
   flight.cause = FetchCause::demand;
   evicted_.clear();
-  flight.cached =
-      cache_.admit(block, block_bytes_, FetchCause::demand, evicted_) == cachemodel::Admission::admitted;
+  flight.cached = cache_.admit(block, block_bytes_, FetchCause::demand, evicted_) == cachemodel::Admission::admitted;
   note_evictions();
   if (flight.cached) cache_.pin(block);
   flight.under_way = prefetching_ + ++demanding_;
@@ -103,11 +102,12 @@ Asked Store::ask(BlockId block) {
   blocked_ = false;
   const cachemodel::Access access = cache_.access(block);
   if (access.first_use_of_prefetch) ++statistics_.prefetches_used;
-  Asked asked{Found::hit, access.first_use_of_prefetch ? Origin::prefetched : Origin::resident, simulation_.now(), true};
+  Asked asked{Found::hit, access.first_use_of_prefetch ? Origin::prefetched : Origin::resident, simulation_.now(),
+              true};
   if (const auto flight = in_flight_.find(block); flight != in_flight_.end()) {
     const bool prefetch = flight->second.cause == FetchCause::prefetch;
-    asked = {prefetch ? Found::late : Found::miss, prefetch ? Origin::prefetched : Origin::demand,
-             flight->second.ready, true};
+    asked = {prefetch ? Found::late : Found::miss, prefetch ? Origin::prefetched : Origin::demand, flight->second.ready,
+             true};
   } else if (!access.resident) {
     if (const auto waiting = queued_.find(block); waiting != queued_.end()) {
       queue_.erase({waiting->second, block});
@@ -119,7 +119,7 @@ Asked Store::ask(BlockId block) {
   cache_.pin(block);
   ++(asked.outcome == Found::hit    ? statistics_.hits
      : asked.outcome == Found::late ? statistics_.late
-                                      : statistics_.misses);
+                                    : statistics_.misses);
   return asked;
 }
 

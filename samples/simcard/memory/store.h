@@ -17,15 +17,15 @@ namespace dmprof::simcard {
 using cachemodel::BlockId;
 using cachemodel::FetchCause;
 
-enum class Found : std::uint8_t { hit, late, miss };             // as DMPROF_HIT ...
+enum class Found : std::uint8_t { hit, late, miss };                // as DMPROF_HIT ...
 enum class Origin : std::uint8_t { resident, prefetched, demand };  // as DMPROF_RESIDENT ...
 enum class PrefetchPoint : std::uint8_t { issued, completed, evicted_unused };
 
 struct Asked {
   Found outcome = Found::hit;
   Origin origin = Origin::resident;
-  SimTime ready = 0;   // now for a hit
-  bool held = true;    // false: L1 had no room, the data passes by
+  SimTime ready = 0;  // now for a hit
+  bool held = true;   // false: L1 had no room, the data passes by
 };
 
 class StoreListener {

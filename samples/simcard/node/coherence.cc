@@ -30,7 +30,8 @@ CoherenceTraffic simulate_coherence(const CoherenceLoad& load, std::uint64_t see
         modified[block] = false;
       }
       if (write && !(modified[block] && sharers[block] == 1)) {
-        transfer(2 + 2 * static_cast<double>(sharers[block] - 1), 0);  // upgrade, grant; invalidate and acknowledge each
+        transfer(2 + 2 * static_cast<double>(sharers[block] - 1),
+                 0);  // upgrade, grant; invalidate and acknowledge each
         for (std::size_t other = 0; other < cards; ++other) shares[block * cards + other] = other == card;
         sharers[block] = 1;
         modified[block] = true;

@@ -26,7 +26,8 @@ class Wires {
   std::vector<std::unique_ptr<Server>> wires_;
 };
 
-// Every rank passes a chunk of bytes/R on to its neighbour as soon as it has received and may forward it: 2 rounds.
+// Every rank passes a chunk of bytes/R on to its neighbour as soon as it has received and may forward it: 2
+// rounds.
 class Ring : public Actor {
  public:
   Ring(Simulation& simulation, std::int64_t ranks, double bytes, const Link& link)
@@ -40,7 +41,8 @@ class Ring : public Actor {
     }
     const auto rounds = static_cast<std::uint64_t>(2 * (ranks_ - 1));
     const std::uint64_t round = argument / static_cast<std::uint64_t>(ranks_) + 1;
-    const std::int64_t receiver = (static_cast<std::int64_t>(argument % static_cast<std::uint64_t>(ranks_)) + 1) % ranks_;
+    const std::int64_t receiver =
+        (static_cast<std::int64_t>(argument % static_cast<std::uint64_t>(ranks_)) + 1) % ranks_;
     if (round < rounds) send(receiver, round);
   }
 
@@ -54,12 +56,18 @@ class Ring : public Actor {
   Wires wires_;
 };
 
-// Messages leave and arrive at once (a cut-through network); they queue at the receiver's wire, so a popular rank ends last. In
-// each step every rank sends to another one, which keeps senders from being a bottleneck.
+// Messages leave and arrive at once (a cut-through network); they queue at the receiver's wire, so a popular rank ends
+// last. In each step every rank sends to another one, which keeps senders from being a bottleneck.
 class AllToAll : public Actor {
  public:
-  AllToAll(Simulation& simulation, std::int64_t ranks, double bytes, const Link& link, const std::vector<double>& received)
-      : simulation_(simulation), ranks_(ranks), bytes_(bytes), received_(received), in_(simulation, ranks, link), latency_(in_.latency()) {
+  AllToAll(Simulation& simulation, std::int64_t ranks, double bytes, const Link& link,
+           const std::vector<double>& received)
+      : simulation_(simulation),
+        ranks_(ranks),
+        bytes_(bytes),
+        received_(received),
+        in_(simulation, ranks, link),
+        latency_(in_.latency()) {
     for (std::int64_t step = 1; step < ranks_; ++step) {
       for (std::int64_t from = 0; from < ranks_; ++from) {
         const std::int64_t to = (from + step) % ranks_;

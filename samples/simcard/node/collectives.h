@@ -1,5 +1,5 @@
-// Collective operations between cards: closed forms (FORMULAS.md) and the same operations simulated message by message on
-// links with queues. Sizes in bytes, times in seconds. A single card communicates nothing.
+// Collective operations between cards: closed forms (FORMULAS.md) and the same operations simulated message by message
+// on links with queues. Sizes in bytes, times in seconds. A single card communicates nothing.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ double ring_all_reduce(std::int64_t ranks, double bytes, const Link& link);
 // Bytes that one card sends in it.
 double ring_all_reduce_bytes(std::int64_t ranks, double bytes);
 
-// Every rank sends `bytes` in all, evenly to the R ranks (its own part stays): bytes (1 - 1/R) / bandwidth + latency; the rank
-// with `imbalance` times the mean finishes last.
+// Every rank sends `bytes` in all, evenly to the R ranks (its own part stays): bytes (1 - 1/R) / bandwidth + latency;
+// the rank with `imbalance` times the mean finishes last.
 double all_to_all(std::int64_t ranks, double bytes, const Link& link, double imbalance = 1);
 
 // The same, simulated. all_to_all: `received[r]` is the share of all traffic that goes to rank r (sums to 1).

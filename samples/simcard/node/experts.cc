@@ -18,8 +18,7 @@ std::vector<std::vector<std::size_t>> placed(const ExpertLoad& load, const std::
     return static_cast<std::size_t>(std::min_element(weight.begin(), weight.end()) - weight.begin());
   };
   for (const std::size_t expert : by_popularity) {
-    const std::size_t card =
-        load.placement == Placement::balanced ? lightest() : expert * cards / popularity.size();
+    const std::size_t card = load.placement == Placement::balanced ? lightest() : expert * cards / popularity.size();
     homes[expert].push_back(card);
     weight[card] += popularity[expert];
   }

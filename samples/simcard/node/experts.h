@@ -15,9 +15,10 @@ struct ExpertLoad {
   std::int64_t experts = 64, active = 2, cards = 8;
   double skew = 0;  // popularity of rank i is 1 / i^skew (Zipf)
   Placement placement = Placement::in_order;
-  std::int64_t replicas = 0;   // extra copies of the most popular experts; a token takes the less loaded copy (dynamic balancing)
-  std::int64_t tokens = 48;    // of one step
-  std::int64_t steps = 200;    // averaged over
+  std::int64_t replicas =
+      0;  // extra copies of the most popular experts; a token takes the less loaded copy (dynamic balancing)
+  std::int64_t tokens = 48;  // of one step
+  std::int64_t steps = 200;  // averaged over
 };
 
 struct ExpertImbalance {
@@ -28,8 +29,8 @@ struct ExpertImbalance {
 // Routes every token of every step by seeded draws (distinct experts per token) and counts. Deterministic.
 ExpertImbalance expert_imbalance(const ExpertLoad& load, std::uint64_t seed);
 
-// Share of memory that an allocator of expert slots loses when experts of unequal sizes come and go: first fit over `slots`
-// units, sizes 1..`largest`, seeded; measured as free units that cannot hold the largest request / all units.
+// Share of memory that an allocator of expert slots loses when experts of unequal sizes come and go: first fit over
+// `slots` units, sizes 1..`largest`, seeded; measured as free units that cannot hold the largest request / all units.
 double fragmentation(std::int64_t slots, std::int64_t largest, double occupancy, std::uint64_t seed);
 
 }  // namespace dmprof::simcard

@@ -1,5 +1,6 @@
-// A node as the serving simulation sees it: equal cards behind links. Read from samples/simcard/presets/*.yaml; the keys say
-// the same as the fields. Everything is a parameter; `achieved` shares and `residuals` are fitted, not physics.
+// A node as the serving simulation sees it: equal cards behind links. Read from samples/simcard/presets/*.yaml; the
+// keys say the same as the fields. Everything is a parameter; `achieved` shares and `residuals` are fitted, not
+// physics.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ struct Link {
   double energy_per_bit = 0;  // J
 };
 
-struct Residuals {  // what a fit needed beside the mechanisms; zero in presets that were not fitted
+struct Residuals {               // what a fit needed beside the mechanisms; zero in presets that were not fitted
   double host = 0;               // s added to every step
   double jitter_sigma = 0;       // deviation of the logarithm of a step's time
   double stall_probability = 0;  // of one sequence in one step
@@ -34,11 +35,12 @@ struct Hardware {
   double compute_energy = 0;  // J/FLOP
   double idle_power = 0;      // W a card, whether it works or not
   std::int64_t engines = 0;   // speculation engines a card; 0: drafts run on the card itself, one at a time
-  bool mirrored = false;      // every card's engines draft for the same sequences (tensor parallel): `engines` serve the node
-  double draft_token = 0;     // s that one draft token takes on an engine
-  double draft_bytes = 0;     // bytes an engine reads for it
-  Link link;                  // between the cards of the node
-  Link pool;                  // to what does not fit into the cards' memory, for the whole node
+  bool mirrored =
+      false;  // every card's engines draft for the same sequences (tensor parallel): `engines` serve the node
+  double draft_token = 0;  // s that one draft token takes on an engine
+  double draft_bytes = 0;  // bytes an engine reads for it
+  Link link;               // between the cards of the node
+  Link pool;               // to what does not fit into the cards' memory, for the whole node
   Residuals residuals;
 
   double bandwidth() const { return memory_bandwidth * memory_achieved; }
@@ -46,7 +48,8 @@ struct Hardware {
   double ridge_point() const { return peak_compute / memory_bandwidth; }  // FLOP/B
 };
 
-// Reads a preset by name ("c8-node") or from a file; what is impossible (no cards, no bandwidth) is refused with file, line, key.
+// Reads a preset by name ("c8-node") or from a file; what is impossible (no cards, no bandwidth) is refused with file,
+// line, key.
 Result<Hardware> open_hardware(const std::string& name);
 
 }  // namespace dmprof::simcard

@@ -13,7 +13,10 @@ namespace {
 class Cluster : public Actor {
  public:
   Cluster(const ErasureCode& code, const ServerReads& reads, std::uint64_t seed)
-      : code_(code), reads_(reads), random_(seed, "parameter servers"), pending_(static_cast<std::size_t>(reads.reads)) {
+      : code_(code),
+        reads_(reads),
+        random_(seed, "parameter servers"),
+        pending_(static_cast<std::size_t>(reads.reads)) {
     for (std::int64_t s = 0; s < code.servers(); ++s) servers_.push_back(std::make_unique<Server>(simulation_, 1));
     simulation_.at(0, *this, arrive);
   }
@@ -65,7 +68,8 @@ class Cluster : public Actor {
     pending_[read].start = simulation_.now();
     const auto home = static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(code_.data)));
     if (home >= reads_.down) return ask(home, read);
-    // Survivors in a rotating order, so that repair load spreads. A local group rebuilds from its own members and parity.
+    // Survivors in a rotating order, so that repair load spreads. A local group rebuilds from its own members and
+    // parity.
     std::int64_t needed = code_.repair_reads();
     const bool local = code_.groups > 0 && reads_.down == 1;
     if (!local) needed = code_.data;

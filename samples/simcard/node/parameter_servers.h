@@ -1,6 +1,6 @@
-// Erasure-coded parameter servers: each object is k data fragments on k servers with parity on others. Healthy, a fragment is
-// read where it lies; when its server is down it is rebuilt from others: RS(k, m) reads k fragments, LRC(k, l, r) the k/l of its
-// local group (Huang et al., ATC 2012). Simulated as queues at the servers.
+// Erasure-coded parameter servers: each object is k data fragments on k servers with parity on others. Healthy, a
+// fragment is read where it lies; when its server is down it is rebuilt from others: RS(k, m) reads k fragments, LRC(k,
+// l, r) the k/l of its local group (Huang et al., ATC 2012). Simulated as queues at the servers.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ struct ErasureCode {
 
 struct ServerReads {
   double fragment_bytes = 4e6;
-  double rate = 1000;        // fragment reads per second over all servers
+  double rate = 1000;  // fragment reads per second over all servers
   std::int64_t reads = 20000;
-  std::int64_t down = 0;     // servers that are lost (data servers first)
-  Link link;                 // of one server
+  std::int64_t down = 0;  // servers that are lost (data servers first)
+  Link link;              // of one server
 };
 
 struct ReadResult {

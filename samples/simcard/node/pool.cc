@@ -17,7 +17,10 @@ double unit_bandwidth(const Pool& pool) {
 class Reads : public Actor {
  public:
   Reads(const Pool& pool, const PoolLoad& load, std::uint64_t seed)
-      : pool_(pool), load_(load), random_(seed, "pool"), server_(simulation_, static_cast<std::uint32_t>(pool.units)),
+      : pool_(pool),
+        load_(load),
+        random_(seed, "pool"),
+        server_(simulation_, static_cast<std::uint32_t>(pool.units)),
         demanded_(static_cast<std::size_t>(load.reads), 0) {
     SimTime at = from_seconds(load.lead);
     for (std::size_t i = 0; i < demanded_.size(); ++i) {
@@ -25,7 +28,8 @@ class Reads : public Actor {
       const bool predicted = random_.chance(load.accuracy);
       const SimTime ask = predicted ? std::max<SimTime>(0, at - from_seconds(load.lead)) : at;
       simulation_.at(ask, *this, ask_kind, i);
-      if (!predicted && load.accuracy > 0) simulation_.at(std::max<SimTime>(0, at - from_seconds(load.lead)), *this, waste_kind, i);
+      if (!predicted && load.accuracy > 0)
+        simulation_.at(std::max<SimTime>(0, at - from_seconds(load.lead)), *this, waste_kind, i);
       at += from_seconds(random_.exponential(1 / load.rate));
     }
   }
@@ -73,7 +77,9 @@ class Reads : public Actor {
 
 }  // namespace
 
-PoolResult simulate_pool(const Pool& pool, const PoolLoad& load, std::uint64_t seed) { return Reads(pool, load, seed).run(); }
+PoolResult simulate_pool(const Pool& pool, const PoolLoad& load, std::uint64_t seed) {
+  return Reads(pool, load, seed).run();
+}
 
 double pool_bandwidth(const Pool& pool) { return static_cast<double>(pool.units) * unit_bandwidth(pool); }
 

@@ -1,4 +1,5 @@
-// Storage behind the cards' memory: a CXL pool with compression, or local NVMe drives. Reads queue at `units` equal devices.
+// Storage behind the cards' memory: a CXL pool with compression, or local NVMe drives. Reads queue at `units` equal
+// devices.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +9,10 @@
 namespace dmprof::simcard {
 
 struct Pool {
-  std::int64_t units = 1;        // ports or drives
-  Link link;                     // of one unit
-  double compression = 1;        // logical / stored bytes
-  double decompression = 0;      // B/s of logical bytes that can be unpacked per unit; 0: no limit
+  std::int64_t units = 1;    // ports or drives
+  Link link;                 // of one unit
+  double compression = 1;    // logical / stored bytes
+  double decompression = 0;  // B/s of logical bytes that can be unpacked per unit; 0: no limit
 };
 
 struct PoolLoad {
@@ -24,15 +25,15 @@ struct PoolLoad {
 };
 
 struct PoolResult {
-  double mean_wait = 0;    // s a demand waits for its block, 0 where the prefetch was early enough
-  double on_time = 0;      // share of demands whose block was there
+  double mean_wait = 0;  // s a demand waits for its block, 0 where the prefetch was early enough
+  double on_time = 0;    // share of demands whose block was there
   double utilization = 0;
   double moved_bytes = 0;  // over the links, useless reads included
   double asked_bytes = 0;  // logical bytes demanded
 };
 
-// A predicted read counts as useful with probability `accuracy`; every demand that was not predicted is read on demand, and
-// each wrong prediction is one read more. Deterministic by seed.
+// A predicted read counts as useful with probability `accuracy`; every demand that was not predicted is read on demand,
+// and each wrong prediction is one read more. Deterministic by seed.
 PoolResult simulate_pool(const Pool& pool, const PoolLoad& load, std::uint64_t seed);
 
 // Logical B/s of the whole pool without queues: units x min(bandwidth x compression, decompression).

@@ -161,7 +161,7 @@ void Recorder::on_access(const AccessReport& access) {
   event.tier = l1_;
   event.outcome = static_cast<std::uint8_t>(access.outcome);
   event.origin = static_cast<std::uint8_t>(access.origin);
-  event.prediction = !access.predicted         ? DMPROF_PREDICTION_NONE
+  event.prediction = !access.predicted        ? DMPROF_PREDICTION_NONE
                      : access.predicted_right ? DMPROF_PREDICTION_RIGHT
                                               : DMPROF_PREDICTION_WRONG;
   event.phase = DMPROF_DECODE;
@@ -182,8 +182,7 @@ void Recorder::on_layer(const LayerReport& layer) {
   event.stall = std::min(time.duration, nanoseconds(layer.stall));
   event.step = layer.step;
   dmprof_kernel(compute_, &event);
-  if (layer.l1_bytes > 0)
-    transfer(memory_, l1_, l0_, layer.l1_bytes, 0, layer.end - layer.l1_time, layer.end, 1);
+  if (layer.l1_bytes > 0) transfer(memory_, l1_, l0_, layer.l1_bytes, 0, layer.end - layer.l1_time, layer.end, 1);
 }
 
 void Recorder::on_prefetch(PrefetchPoint point, BlockId block, std::uint64_t bytes, const BlockId* victim,

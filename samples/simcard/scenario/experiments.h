@@ -8,7 +8,8 @@
 
 namespace dmprof::simcard {
 
-// `settings` is the mapping of the scenario file; the experiment calls finish() on it, so that unknown keys are refused.
+// `settings` is the mapping of the scenario file; the experiment calls finish() on it, so that unknown keys are
+// refused.
 struct Experiment {
   std::string_view name;
   Result<Figures> (*run)(Section settings, std::uint64_t seed);

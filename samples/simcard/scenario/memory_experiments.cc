@@ -23,7 +23,8 @@ template <class Counts>
 double entropy(const Counts& counts, double total) {
   double bits = 0;
   for (const auto count : counts) {
-    if (count > 0) bits -= static_cast<double>(count) / total * math::log(static_cast<double>(count) / total) / math::log(2);
+    if (count > 0)
+      bits -= static_cast<double>(count) / total * math::log(static_cast<double>(count) / total) / math::log(2);
   }
   return bits;
 }
@@ -40,8 +41,8 @@ Half to_fp16(double x) {
   return {static_cast<unsigned>(biased), static_cast<unsigned>((2 * m - 1) * 1024)};
 }
 
-// Best order-0 lossless ratio of normally distributed FP16 values of the given deviation: 16 bits over the entropy of sign,
-// exponent and mantissa.
+// Best order-0 lossless ratio of normally distributed FP16 values of the given deviation: 16 bits over the entropy of
+// sign, exponent and mantissa.
 double fp16_compression(double deviation, std::uint64_t seed) {
   Random random(seed, "fp16 values");
   constexpr int samples = 1 << 20;
@@ -65,7 +66,8 @@ Result<Figures> run_kv_footprint(Section s, std::uint64_t) {
     const Result<Model> model = read_model(models, label);
     if (!model) return tl::unexpected(model.error());
     for (const double context : contexts)
-      figures.push_back({fmt::format("{}_{}_gib", label, thousands(context)), kv_bytes_per_token(*model) * context / gib, "GiB"});
+      figures.push_back(
+          {fmt::format("{}_{}_gib", label, thousands(context)), kv_bytes_per_token(*model) * context / gib, "GiB"});
     if (model->attention == Attention::mla && !contexts.empty()) {
       Model wide = *model;  // what the cache of each token would have to hold for the claimed bytes
       wide.latent = 256;
@@ -108,7 +110,8 @@ Result<Figures> run_long_context(Section s, std::uint64_t) {
   const std::vector<double> contexts = s.quantities("contexts", Quantity::number);
   double batch = 0;
   s.quantity("batch", Quantity::number, batch);
-  if (s.ok() && (contexts.size() < 2 || batch < 1)) s.complain("contexts", "needs two contexts or more, and a batch of 1 or more");
+  if (s.ok() && (contexts.size() < 2 || batch < 1))
+    s.complain("contexts", "needs two contexts or more, and a batch of 1 or more");
   DMPROF_TRY(s.finish());
   Figures figures;
   double first = 0, last = 0;
@@ -118,8 +121,10 @@ Result<Figures> run_long_context(Section s, std::uint64_t) {
     // The roofline's utilization: the time of the arithmetic over the time of the slower side.
     const double utilization = std::min(1.0, intensity / hardware->ridge_point());
     figures.push_back({fmt::format("oi_total_{}", thousands(context)), intensity, "FLOP/B"});
-    figures.push_back({fmt::format("oi_weights_{}", thousands(context)), work.linear_flops / work.weight_bytes, "FLOP/B"});
-    figures.push_back({fmt::format("oi_attention_{}", thousands(context)), work.attention_flops / work.kv_bytes, "FLOP/B"});
+    figures.push_back(
+        {fmt::format("oi_weights_{}", thousands(context)), work.linear_flops / work.weight_bytes, "FLOP/B"});
+    figures.push_back(
+        {fmt::format("oi_attention_{}", thousands(context)), work.attention_flops / work.kv_bytes, "FLOP/B"});
     figures.push_back({fmt::format("utilization_{}", thousands(context)), utilization, "ratio"});
     if (first == 0) first = intensity;
     last = intensity;
@@ -169,7 +174,8 @@ Result<Figures> run_tiers(Section s, std::uint64_t seed) {
   s.quantity("lead", Quantity::duration, load.lead);
   s.quantity("accuracy", Quantity::ratio, accuracy);
   s.quantity("value_deviation", Quantity::number, deviation, 0.02);
-  if (s.ok() && (pool.link.bandwidth <= 0 || load.rate <= 0 || load.block_bytes <= 0 || pool.compression < 1 || claimed < 1))
+  if (s.ok() &&
+      (pool.link.bandwidth <= 0 || load.rate <= 0 || load.block_bytes <= 0 || pool.compression < 1 || claimed < 1))
     s.complain("", "bandwidth, rate and block must be above 0, compression ratios at least 1");
   DMPROF_TRY(s.finish());
   const PoolResult plain = simulate_pool(pool, load, seed);

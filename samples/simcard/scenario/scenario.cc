@@ -72,9 +72,12 @@ Result<Scenario> read_scenario(const Document& document) {
 
 std::string_view verdict_name(Verdict verdict) {
   switch (verdict) {
-    case Verdict::holds: return "holds";
-    case Verdict::holds_under_conditions: return "holds under stated conditions";
-    case Verdict::contradicted: return "contradicted";
+    case Verdict::holds:
+      return "holds";
+    case Verdict::holds_under_conditions:
+      return "holds under stated conditions";
+    case Verdict::contradicted:
+      return "contradicted";
   }
   return "";
 }
@@ -87,12 +90,13 @@ Result<Outcome> judge(Scenario scenario, Figures figures) {
     const auto found = std::find_if(outcome.figures.begin(), outcome.figures.end(),
                                     [&](const Figure& figure) { return figure.name == claimed.figure; });
     if (found == outcome.figures.end())
-      return fail(ErrorKind::bad_input, fmt::format("{}:{}: claims.{}: {} gives no such figure; remove it or mend its name",
-                                                    sc.file, claimed.line, claimed.figure, sc.experiment));
+      return fail(ErrorKind::bad_input,
+                  fmt::format("{}:{}: claims.{}: {} gives no such figure; remove it or mend its name", sc.file,
+                              claimed.line, claimed.figure, sc.experiment));
     outcome.compared.push_back(compare(claimed, found->value));
     all = all && outcome.compared.back().within;
   }
-  outcome.verdict = !all                        ? Verdict::contradicted
+  outcome.verdict = !all                    ? Verdict::contradicted
                     : sc.conditions.empty() ? Verdict::holds
                                             : Verdict::holds_under_conditions;
   if (!all && sc.reason.empty())

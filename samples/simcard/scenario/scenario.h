@@ -1,5 +1,5 @@
-// A scenario: a claim, an experiment with its settings, and what the claim says the figures should be. The verdict follows from
-// the figures; it is not written in the file.
+// A scenario: a claim, an experiment with its settings, and what the claim says the figures should be. The verdict
+// follows from the figures; it is not written in the file.
 #pragma once
 
 #include <cstdint>
@@ -59,8 +59,8 @@ struct Outcome {
   Verdict verdict = Verdict::contradicted;
 };
 
-// Compares figures with claims. A claim about a figure that the experiment does not give, and a contradicted claim without a
-// reason, are errors of the scenario file.
+// Compares figures with claims. A claim about a figure that the experiment does not give, and a contradicted claim
+// without a reason, are errors of the scenario file.
 Result<Outcome> judge(Scenario scenario, Figures figures);
 
 }  // namespace dmprof::simcard

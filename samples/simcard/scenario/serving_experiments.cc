@@ -72,11 +72,14 @@ Result<Figures> run_speculation_gain(Section s, std::uint64_t seed) {
   if (!with) return tl::unexpected(with.error());
   if (!without) return tl::unexpected(without.error());
   const auto per_token = [](const ServeResult& r) { return r.energy.total / static_cast<double>(r.tokens); };
-  return Figures{{"throughput_ratio", with->throughput / without->throughput, "x"},
-                 {"power_change_percent", (with->energy.total / with->seconds) / (without->energy.total / without->seconds) * 100 - 100, "%"},
-                 {"energy_per_token_change_percent", per_token(*with) / per_token(*without) * 100 - 100, "%"},
-                 {"tokens_per_step", static_cast<double>(with->tokens) / static_cast<double>(with->steps) /
-                                         static_cast<double>(run->arrivals.users), "tokens"}};
+  return Figures{
+      {"throughput_ratio", with->throughput / without->throughput, "x"},
+      {"power_change_percent",
+       (with->energy.total / with->seconds) / (without->energy.total / without->seconds) * 100 - 100, "%"},
+      {"energy_per_token_change_percent", per_token(*with) / per_token(*without) * 100 - 100, "%"},
+      {"tokens_per_step",
+       static_cast<double>(with->tokens) / static_cast<double>(with->steps) / static_cast<double>(run->arrivals.users),
+       "tokens"}};
 }
 
 Result<Figures> run_before_after(Section s, std::uint64_t seed) {

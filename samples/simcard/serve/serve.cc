@@ -26,7 +26,10 @@ struct Sequence {
 class Node : public Actor {
  public:
   Node(const ServeSpec& spec, workload::Source source)
-      : spec_(spec), source_(std::move(source)), luck_(spec.seed, "acceptance"), noise_(spec.seed, "residuals"),
+      : spec_(spec),
+        source_(std::move(source)),
+        luck_(spec.seed, "acceptance"),
+        noise_(spec.seed, "residuals"),
         engines_(simulation_, engines_of(spec.hardware)),
         prefills_(simulation_, static_cast<std::uint32_t>(spec.prefill_nodes)) {
     schedule_next();
@@ -56,14 +59,19 @@ class Node : public Actor {
 
   void on_event(std::uint32_t kind, std::uint64_t id) override {
     switch (kind) {
-      case arrive: return arrived(id);
-      case prefilled: return simulation_.after(transfer_time(sequences_[id]), *this, transferred, id);
-      case transferred: return enter(id);
+      case arrive:
+        return arrived(id);
+      case prefilled:
+        return simulation_.after(transfer_time(sequences_[id]), *this, transferred, id);
+      case transferred:
+        return enter(id);
       case drafted:
         ready_.push_back(id);
         return verify();
-      case verified: return step_done();
-      default: return;
+      case verified:
+        return step_done();
+      default:
+        return;
     }
   }
 
@@ -157,7 +165,8 @@ class Node : public Actor {
     const Speculation& sp = spec_.speculation;
     if (sp.coarse_lookahead == 0) return real(sp.lookahead) * spec_.hardware.draft_token;
     double time = 0;
-    for (std::int64_t have = 0; have < sp.lookahead; ++have) {  // a fine pass gives one token and what was guessed right
+    for (std::int64_t have = 0; have < sp.lookahead;
+         ++have) {  // a fine pass gives one token and what was guessed right
       time += real(sp.coarse_lookahead) * sp.coarse_token + spec_.hardware.draft_token;
       for (std::int64_t i = 0; i < sp.coarse_lookahead && luck_.chance(sp.coarse_acceptance); ++i) ++have;
     }
@@ -278,8 +287,9 @@ Status check(const ServeSpec& spec) {
   if (spec.speculation.acceptance.empty()) return wrong("the acceptance curve is empty; give at least one value");
   const double held = parameters(spec.model) * spec.model.weight_bytes;
   if (held > spec.hardware.memory_capacity * real(spec.hardware.cards) && spec.hardware.pool.bandwidth <= 0)
-    return wrong(fmt::format("{} needs {:.0f} GB, {} holds {:.0f} GB and has no pool; add cards or a pool", spec.model.name,
-                             held / 1e9, spec.hardware.name, spec.hardware.memory_capacity * real(spec.hardware.cards) / 1e9));
+    return wrong(fmt::format("{} needs {:.0f} GB, {} holds {:.0f} GB and has no pool; add cards or a pool",
+                             spec.model.name, held / 1e9, spec.hardware.name,
+                             spec.hardware.memory_capacity * real(spec.hardware.cards) / 1e9));
   return {};
 }
 

@@ -6,8 +6,8 @@
 
 namespace dmprof::simcard {
 
-StepCost step_cost(const Hardware& h, const Model& m, const Parallel& parallel, double sequences, double tokens, double context,
-                   double resident_kv) {
+StepCost step_cost(const Hardware& h, const Model& m, const Parallel& parallel, double sequences, double tokens,
+                   double context, double resident_kv) {
   const auto cards = static_cast<double>(h.cards);
   const auto layers = static_cast<double>(m.layers);
   const Pass work = pass(m, sequences, tokens, context);

@@ -1,4 +1,5 @@
-// The time, bytes and FLOPs of one step of a node, layer by layer: the roofline of each card, and what cards say to each other.
+// The time, bytes and FLOPs of one step of a node, layer by layer: the roofline of each card, and what cards say to
+// each other.
 #pragma once
 
 #include "samples/simcard/model/model.h"
@@ -7,28 +8,29 @@
 namespace dmprof::simcard {
 
 struct Parallel {
-  // Tensor parallel over all cards of the node: every layer's weights and cache are spread evenly, two all-reduces a layer.
-  // Experts are spread too (expert parallel): tokens travel to them and back, all-to-all, twice per layer with experts.
-  double expert_imbalance = 1;      // max / mean tokens a card; stretches expert compute and all-to-all
-  double activation_bytes = 2;      // per element on the links
-  double streamed_weights = 0;      // share of the weights that comes over the link every step (parameter servers)
-  bool compute_in_memory = false;   // products with weights are done where the weights lie: only activations move
+  // Tensor parallel over all cards of the node: every layer's weights and cache are spread evenly, two all-reduces a
+  // layer. Experts are spread too (expert parallel): tokens travel to them and back, all-to-all, twice per layer with
+  // experts.
+  double expert_imbalance = 1;     // max / mean tokens a card; stretches expert compute and all-to-all
+  double activation_bytes = 2;     // per element on the links
+  double streamed_weights = 0;     // share of the weights that comes over the link every step (parameter servers)
+  bool compute_in_memory = false;  // products with weights are done where the weights lie: only activations move
 };
 
 struct StepCost {
-  double memory = 0, compute = 0;           // s that each would take alone
-  double roofline = 0;                      // s, sum over layers of the slower one
-  double all_reduce = 0, all_to_all = 0;    // s
-  double streaming = 0;                     // s for weights over the link, beyond what the roofline hides
-  double spill = 0;                         // s for what does not fit and comes from the pool
+  double memory = 0, compute = 0;         // s that each would take alone
+  double roofline = 0;                    // s, sum over layers of the slower one
+  double all_reduce = 0, all_to_all = 0;  // s
+  double streaming = 0;                   // s for weights over the link, beyond what the roofline hides
+  double spill = 0;                       // s for what does not fit and comes from the pool
   double total() const { return roofline + all_reduce + all_to_all + streaming + spill; }
   double memory_bytes = 0, link_bytes = 0, pool_bytes = 0, flops = 0;  // of the whole node
 };
 
-// A pass of `sequences` x `tokens` new tokens at `context` cached ones. `resident_kv` bytes of cache are held in memory and
-// compete with the weights for capacity; what is too much is read from the pool in every step.
-StepCost step_cost(const Hardware& hardware, const Model& model, const Parallel& parallel, double sequences, double tokens,
-                   double context, double resident_kv);
+// A pass of `sequences` x `tokens` new tokens at `context` cached ones. `resident_kv` bytes of cache are held in memory
+// and compete with the weights for capacity; what is too much is read from the pool in every step.
+StepCost step_cost(const Hardware& hardware, const Model& model, const Parallel& parallel, double sequences,
+                   double tokens, double context, double resident_kv);
 
 // Prefill of one prompt: every token attends to those before it (half the prompt on average).
 StepCost prefill_cost(const Hardware& hardware, const Model& model, const Parallel& parallel, double prompt);

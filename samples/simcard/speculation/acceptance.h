@@ -1,5 +1,5 @@
-// How good a draft is: the probability that it proposes what the target would, by its size, by position in the draft and
-// by sequence length. A stated curve, not a law: larger drafts are right more often, later positions and longer
+// How good a draft is: the probability that it proposes what the target would, by its size, by position in the draft
+// and by sequence length. A stated curve, not a law: larger drafts are right more often, later positions and longer
 // contexts less often.
 #pragma once
 
@@ -8,10 +8,10 @@
 namespace dmprof::simcard {
 
 struct AcceptanceCurve {
-  double miss_at_1b = 0.32;        // 1 - a for a draft of one billion parameters, first position, short context
-  double size_exponent = 0.5;      // miss = miss_at_1b x size^-exponent: loss falls as a power of size (scaling laws)
-  double position_decay = 0.985;   // a_k = a_1 x decay^(k-1)
-  double length_loss = 0.01;       // a falls by this share for every doubling of the length beyond `short_length`
+  double miss_at_1b = 0.32;       // 1 - a for a draft of one billion parameters, first position, short context
+  double size_exponent = 0.5;     // miss = miss_at_1b x size^-exponent: loss falls as a power of size (scaling laws)
+  double position_decay = 0.985;  // a_k = a_1 x decay^(k-1)
+  double length_loss = 0.01;      // a falls by this share for every doubling of the length beyond `short_length`
   std::uint32_t short_length = 4096;
 
   // Conditional acceptance at position k = 1, 2, ...; always in [0, 1].

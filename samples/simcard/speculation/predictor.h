@@ -1,5 +1,5 @@
-// The transition matrix of the speculation engines: which blocks follow a token. It learns online from the branches that
-// verification takes, in bounded memory; what it never saw it cannot predict.
+// The transition matrix of the speculation engines: which blocks follow a token. It learns online from the branches
+// that verification takes, in bounded memory; what it never saw it cannot predict.
 #pragma once
 
 #include <cstdint>

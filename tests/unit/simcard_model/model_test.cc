@@ -35,7 +35,7 @@ TEST(Model, ParametersMatchTheNames) {
                                                                                   {"dense-70b", 69},
                                                                                   {"dense-120b", 121.5},
                                                                                   {"dense-175b", 175},
- {"dense-300b", 300},
+                                                                                  {"dense-300b", 300},
                                                                                   {"dense-530b", 530},
                                                                                   {"dense-1t", 1000},
                                                                                   {"moe-400b", 403}}) {

@@ -1,5 +1,5 @@
-// Verification: the target's pass over the proposed tokens of a batch, layer by layer. The modules work in lockstep on one
-// block after the other; a block that is there is worked on at once, one under way when it has come.
+// Verification: the target's pass over the proposed tokens of a batch, layer by layer. The modules work in lockstep on
+// one block after the other; a block that is there is worked on at once, one under way when it has come.
 #pragma once
 
 #include <cstdint>
@@ -10,27 +10,27 @@
 
 namespace dmprof::simcard {
 
-struct PassToken {
+struct VerifyToken {
   Context context = 0;
   std::uint64_t occasion = 0;
 };
 
-struct PassTotals {
+struct VerifyTotals {
   std::uint64_t parameter_bytes = 0, kv_bytes = 0, l1_bytes = 0, flops = 0;
   std::uint64_t accesses = 0;
   SimTime stall = 0;
 };
 
-class Pass : public Actor {
+class VerifyPass : public Actor {
  public:
   // `owner` is told on_event(kind, 0) when the last layer has ended.
-  Pass(Simulation& simulation, const CardParameters& parameters, const Selection& selection, Store& store,
-       Channels& channels, CardObserver* observer, Actor& owner, std::uint32_t kind);
+  VerifyPass(Simulation& simulation, const CardParameters& parameters, const Selection& selection, Store& store,
+             Channels& channels, CardObserver* observer, Actor& owner, std::uint32_t kind);
 
   // A block was predicted for a layer of the coming or running pass.
   void predicted(BlockNumber block, std::uint32_t layer);
-  void begin(std::uint64_t step, std::vector<PassToken> tokens, std::uint64_t kv_tokens);
-  const PassTotals& totals() const { return totals_; }
+  void begin(std::uint64_t step, std::vector<VerifyToken> tokens, std::uint64_t kv_tokens);
+  const VerifyTotals& totals() const { return totals_; }
   // Accesses of a layer lately, for foreseeing uses.
   double accesses_per_layer() const { return accesses_per_layer_; }
   // The first layer that has not asked for its blocks yet; 0 while no pass runs.
@@ -62,7 +62,7 @@ class Pass : public Actor {
   std::uint32_t owner_kind_;
 
   std::uint64_t step_ = 0;
-  std::vector<PassToken> tokens_;
+  std::vector<VerifyToken> tokens_;
   std::uint64_t kv_tokens_ = 0;
   std::uint32_t layer_ = 0;
   bool running_ = false;
@@ -70,7 +70,7 @@ class Pass : public Actor {
   std::vector<Need> needs_;
   std::vector<BlockNumber> scratch_;
   std::vector<std::vector<BlockNumber>> predicted_;  // by layer
-  PassTotals totals_;
+  VerifyTotals totals_;
   double accesses_per_layer_;
 };
 

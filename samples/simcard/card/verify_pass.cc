@@ -1,11 +1,11 @@
-#include "samples/simcard/card/pass.h"
+#include "samples/simcard/card/verify_pass.h"
 
 #include <algorithm>
 
 namespace dmprof::simcard {
 
-Pass::Pass(Simulation& simulation, const CardParameters& parameters, const Selection& selection, Store& store,
-           Channels& channels, CardObserver* observer, Actor& owner, std::uint32_t kind)
+VerifyPass::VerifyPass(Simulation& simulation, const CardParameters& parameters, const Selection& selection,
+                       Store& store, Channels& channels, CardObserver* observer, Actor& owner, std::uint32_t kind)
     : simulation_(simulation),
       parameters_(parameters),
       selection_(selection),
@@ -17,9 +17,9 @@ Pass::Pass(Simulation& simulation, const CardParameters& parameters, const Selec
       predicted_(parameters.model.selection.layers),
       accesses_per_layer_(parameters.model.selection.per_token) {}
 
-void Pass::predicted(BlockNumber block, std::uint32_t layer) { predicted_[layer].push_back(block); }
+void VerifyPass::predicted(BlockNumber block, std::uint32_t layer) { predicted_[layer].push_back(block); }
 
-void Pass::begin(std::uint64_t step, std::vector<PassToken> tokens, std::uint64_t kv_tokens) {
+void VerifyPass::begin(std::uint64_t step, std::vector<VerifyToken> tokens, std::uint64_t kv_tokens) {
   step_ = step;
   tokens_ = std::move(tokens);
   kv_tokens_ = kv_tokens;
@@ -31,7 +31,7 @@ void Pass::begin(std::uint64_t step, std::vector<PassToken> tokens, std::uint64_
 }
 
 // Dense weights and KV of a layer are known beforehand, so they are fetched one layer ahead, past the cache.
-void Pass::stream(std::uint32_t layer) {
+void VerifyPass::stream(std::uint32_t layer) {
   if (layer >= parameters_.model.selection.layers) return;
   const SimTime start = simulation_.now();
   const std::uint64_t kv = kv_tokens_ * parameters_.model.kv_bytes;
@@ -43,10 +43,10 @@ void Pass::stream(std::uint32_t layer) {
 }
 
 // The blocks of the layer, each once, in order of the first token that needs it; how many tokens need it.
-void Pass::gather(std::uint32_t layer) {
+void VerifyPass::gather(std::uint32_t layer) {
   scratch_.clear();
   needs_.clear();
-  for (const PassToken& token : tokens_) selection_.append(token.context, token.occasion, layer, scratch_);
+  for (const VerifyToken& token : tokens_) selection_.append(token.context, token.occasion, layer, scratch_);
   std::sort(scratch_.begin(), scratch_.end());
   for (const BlockNumber block : scratch_) {
     if (needs_.empty() || needs_.back().block != block) needs_.push_back({block, {}, 0});
@@ -54,7 +54,7 @@ void Pass::gather(std::uint32_t layer) {
   }
 }
 
-void Pass::start_layer() {
+void VerifyPass::start_layer() {
   const SimTime start = simulation_.now();
   const ModelShape& model = parameters_.model;
   gather(layer_);
@@ -65,8 +65,8 @@ void Pass::start_layer() {
   report.start = start;
   report.step = step_;
   const double tokens = static_cast<double>(tokens_.size());
-  const auto dense_flops = static_cast<std::uint64_t>(
-      2 * tokens * static_cast<double>(model.dense_bytes) / model.bytes_per_parameter);
+  const auto dense_flops =
+      static_cast<std::uint64_t>(2 * tokens * static_cast<double>(model.dense_bytes) / model.bytes_per_parameter);
   report.flops = dense_flops;
   const SimTime done =
       work_through(begun + time_for(static_cast<double>(dense_flops), parameters_.compute.peak_flops), report);
@@ -82,7 +82,7 @@ void Pass::start_layer() {
   simulation_.at(done + parameters_.compute.layer_sync, *this, 0);
 }
 
-SimTime Pass::work_through(SimTime at, LayerReport& report) {
+SimTime VerifyPass::work_through(SimTime at, LayerReport& report) {
   const ModelShape& model = parameters_.model;
   std::stable_sort(needs_.begin(), needs_.end(),
                    [](const Need& a, const Need& b) { return a.asked.ready < b.asked.ready; });
@@ -106,7 +106,8 @@ SimTime Pass::work_through(SimTime at, LayerReport& report) {
     }
     report.stall += wait;
     at += wait;
-    // From L1 a block is read at L1's bandwidth, the first one's latency shows; a demand fetch goes on to L0 as it comes.
+    // From L1 a block is read at L1's bandwidth, the first one's latency shows; a demand fetch goes on to L0 as it
+    // comes.
     const bool from_l1 = need.asked.outcome != Found::miss;
     const auto flops = static_cast<std::uint64_t>(2 * parameters_of_block * need.tokens);
     const SimTime arithmetic = time_for(static_cast<double>(flops), parameters_.compute.peak_flops);
@@ -122,7 +123,7 @@ SimTime Pass::work_through(SimTime at, LayerReport& report) {
   return at;
 }
 
-void Pass::end_layer() {
+void VerifyPass::end_layer() {
   for (const Need& need : needs_) {
     if (need.asked.held) store_.release(need.block);
   }
@@ -130,7 +131,7 @@ void Pass::end_layer() {
   store_.cancel_before(layer_ * kOrdersPerLayer);
 }
 
-void Pass::on_event(std::uint32_t, std::uint64_t) {
+void VerifyPass::on_event(std::uint32_t, std::uint64_t) {
   end_layer();
   if (layer_ < parameters_.model.selection.layers) return start_layer();
   for (std::vector<BlockNumber>& each : predicted_) each.clear();

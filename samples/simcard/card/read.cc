@@ -1,0 +1,180 @@
+#include "samples/simcard/card/read.h"
+
+namespace dmprof::simcard {
+namespace {
+
+class Reader {
+ public:
+  explicit Reader(Section section) : section_(std::move(section)) {}
+  ~Reader() { (void)section_.finish(); }  // the error is shared with the root
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  Section& section() { return section_; }
+  void time(std::string_view key, SimTime& out) {
+    double value = seconds(out);
+    section_.quantity(key, Quantity::duration, value, value);
+    out = from_seconds(value);
+  }
+  void size(std::string_view key, std::uint64_t& out) {
+    double value = static_cast<double>(out);
+    section_.quantity(key, Quantity::size, value, value);
+    if (value > 0x1p50) section_.complain(key, "is above 1 PiB; name a smaller size");
+    out = value > 0x1p50 ? 0 : static_cast<std::uint64_t>(value + 0.5);
+  }
+  void real(std::string_view key, Quantity kind, double& out) { section_.quantity(key, kind, out, out); }
+  template <class Whole>
+  void whole(std::string_view key, std::int64_t least, std::int64_t most, Whole& out) {
+    auto value = static_cast<std::int64_t>(out);
+    section_.integer(key, value, least, most, value);
+    out = static_cast<Whole>(value);
+  }
+
+ private:
+  Section section_;
+};
+
+constexpr std::int64_t kMany = 1 << 20;
+
+void read_memory(Section section, MemoryParameters& m) {
+  Reader r(std::move(section));
+  r.size("l0_size", m.l0_bytes);
+  r.time("l0_latency", m.l0_latency);
+  r.size("l1_size", m.l1_bytes);
+  r.real("l1_bandwidth", Quantity::bandwidth, m.l1_bandwidth);
+  r.time("l1_latency", m.l1_latency);
+  r.size("l2_size", m.l2_bytes);
+  r.real("l2_bandwidth", Quantity::bandwidth, m.l2_bandwidth);
+  r.time("l2_latency", m.l2_latency);
+  r.whole("l2_channels", 0, kMany, m.l2_channels);
+  r.whole("l2_banks", 0, kMany, m.l2_banks);
+  r.time("row_miss", m.row_miss);
+  r.size("interleave", m.interleave);
+  r.whole("prefetch_outstanding", 0, kMany, m.prefetch_outstanding);
+  r.whole("demand_outstanding", 0, kMany, m.demand_outstanding);
+  r.whole("prefetch_queue", 0, kMany, m.prefetch_queue);
+}
+
+void read_compute(Section section, ComputeParameters& c) {
+  Reader r(std::move(section));
+  r.whole("modules", 0, kMany, c.modules);
+  r.real("peak", Quantity::compute, c.peak_flops);
+  r.time("layer_sync", c.layer_sync);
+  r.time("step_host", c.step_host);
+  r.time("accept_token", c.accept_token);
+}
+
+void read_engine(Section section, EngineParameters& e) {
+  Reader r(std::move(section));
+  r.whole("engines", 0, kMany, e.engines);
+  r.time("layer_latency", e.layer_latency);
+  r.real("bandwidth", Quantity::bandwidth, e.bandwidth);
+  r.real("draft_layers_at_1b", Quantity::number, e.draft_layers_at_1b);
+  r.real("draft_active_share", Quantity::ratio, e.draft_active_share);
+  r.time("prediction", e.prediction);
+  r.time("scheduling", e.scheduling);
+}
+
+void read_energy(Section section, EnergyParameters& e) {
+  Reader r(std::move(section));
+  const auto picojoules = [&](std::string_view key, Quantity kind, double& out) {
+    double value = out * 1e-12;
+    r.real(key, kind, value);
+    out = value * 1e12;
+  };
+  picojoules("l2", Quantity::energy_per_bit, e.l2_pj_per_bit);
+  picojoules("l1", Quantity::energy_per_bit, e.l1_pj_per_bit);
+  picojoules("compute", Quantity::energy_per_flop, e.pj_per_flop);
+  r.real("static", Quantity::power, e.static_watts);
+}
+
+void read_model(Section section, ModelShape& m) {
+  Reader r(std::move(section));
+  r.section().text("name", m.name, m.name);
+  r.whole("layers", 0, kMany, m.selection.layers);
+  r.whole("blocks", 0, kMany, m.selection.blocks);
+  r.whole("blocks_per_token", 0, kMany, m.selection.per_token);
+  r.real("popularity_skew", Quantity::number, m.selection.skew);
+  r.real("unexplained", Quantity::ratio, m.selection.noise);
+  r.size("block_size", m.block_bytes);
+  r.size("dense_size", m.dense_bytes);
+  r.size("kv_size", m.kv_bytes);
+  r.whole("attended", 0, 1 << 30, m.attended);
+  r.real("bytes_per_parameter", Quantity::number, m.bytes_per_parameter);
+  r.whole("shards", 0, kMany, m.shards);
+}
+
+void read_text(Section section, LanguageParameters& l, AcceptanceCurve& a, PredictorParameters& p) {
+  Reader r(std::move(section));
+  r.whole("classes", 0, kMany, l.classes);
+  r.real("transition_skew", Quantity::number, l.skew);
+  r.real("miss_at_1b", Quantity::ratio, a.miss_at_1b);
+  r.real("size_exponent", Quantity::number, a.size_exponent);
+  r.real("position_decay", Quantity::ratio, a.position_decay);
+  r.real("length_loss", Quantity::ratio, a.length_loss);
+  r.whole("matrix_rows", 0, 1 << 24, p.rows);
+  r.real("least_probability", Quantity::ratio, p.min_probability);
+}
+
+void read_settings(Section section, Settings& s) {
+  Reader r(std::move(section));
+  r.real("draft_billions", Quantity::number, s.draft_billions);
+  r.whole("lookahead", 0, 64, s.lookahead);
+  r.whole("cache_policy", 0, 2, s.cache_policy);
+  r.whole("max_concurrent", 0, kMany, s.max_concurrent);
+  r.section().flag("interleave", s.interleave, s.interleave);
+}
+
+void read_workload(Section section, WorkloadParameters& w) {
+  Reader r(std::move(section));
+  w.arrivals = static_cast<Arrivals>(
+      r.section().choice("arrivals", {"closed", "poisson", "bursts"}, static_cast<std::size_t>(w.arrivals)));
+  r.whole("users", 0, kMany, w.users);
+  r.real("rate", Quantity::rate, w.rate);
+  r.whole("burst", 0, kMany, w.burst);
+  r.time("period", w.period);
+  r.whole("prompt", 0, kMany, w.prompt);
+  r.whole("output", 0, kMany, w.output);
+  r.real("output_spread", Quantity::ratio, w.output_spread);
+}
+
+// A mapping that may be absent altogether.
+template <class Read>
+void part(Section& parent, std::string_view key, Read read) {
+  if (parent.has(key)) read(parent.section(key));
+}
+
+}  // namespace
+
+void read_card(Section card, CardParameters& p) {
+  Reader r(card);
+  Section& s = r.section();
+  part(s, "memory", [&](Section each) { read_memory(std::move(each), p.memory); });
+  part(s, "compute", [&](Section each) { read_compute(std::move(each), p.compute); });
+  part(s, "speculation_engines", [&](Section each) { read_engine(std::move(each), p.engine); });
+  part(s, "energy", [&](Section each) { read_energy(std::move(each), p.energy); });
+  part(s, "model", [&](Section each) { read_model(std::move(each), p.model); });
+  part(s, "text", [&](Section each) { read_text(std::move(each), p.language, p.acceptance, p.predictor); });
+  part(s, "settings", [&](Section each) { read_settings(std::move(each), p.settings); });
+  part(s, "workload", [&](Section each) { read_workload(std::move(each), p.workload); });
+  s.flag("prefetch", p.prefetch, p.prefetch);
+  r.whole("most_batch", 0, kMany, p.most_batch);
+  r.whole("most_waiting", 0, kMany, p.most_waiting);
+  if (!s.ok()) return;
+  if (const Status possible = check(p); !possible) s.complain("", possible.error().message);
+}
+
+Result<CardScenario> read_card_scenario(const Section& root) {
+  Section s = root;
+  CardScenario scenario;
+  s.text("title", scenario.title);
+  double duration = seconds(scenario.duration);
+  s.quantity("duration", Quantity::duration, duration, duration);
+  if (duration > seconds(kLongestRun)) s.complain("duration", "is longer than a day; name less");
+  scenario.duration = from_seconds(duration);
+  if (s.has("card")) read_card(s.section("card"), scenario.parameters);
+  DMPROF_TRY(s.finish());
+  return scenario;
+}
+
+}  // namespace dmprof::simcard

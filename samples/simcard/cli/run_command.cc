@@ -1,0 +1,146 @@
+#include "samples/simcard/cli/run_command.h"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+
+#include "samples/simcard/card/read.h"
+#include "samples/simcard/cli/summary.h"
+#include "samples/simcard/config/embedded.h"
+#include "samples/simcard/knobs/knobs.h"
+#include "samples/simcard/record/recorder.h"
+
+namespace dmprof::simcard {
+namespace {
+
+constexpr std::uint32_t kMostCards = 4096;
+
+struct Arguments {
+  std::string scenario, duration;
+  std::string seed = "1", cards = "1";
+  bool json = false;
+};
+
+int report(const Error& error) {
+  fmt::print(stderr, "dm-simcard: {}\n", error.message);
+  switch (error.kind) {
+    case ErrorKind::usage:
+      return 2;
+    case ErrorKind::cannot_answer:
+      return 3;
+    case ErrorKind::bad_input:
+      return 4;
+    case ErrorKind::environment:
+      break;
+  }
+  return 6;
+}
+
+Result<std::uint64_t> whole(const char* flag, const std::string& text, std::uint64_t least, std::uint64_t most) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < least || value > most)
+    return fail(ErrorKind::usage, fmt::format("{} {}: not a whole number from {} to {}; name one", flag,
+                                              text.substr(0, 40), least, most));
+  return value;
+}
+
+Result<SimTime> duration(const std::string& text) {
+  const Result<double> value = parse_quantity(text, Quantity::duration);
+  if (!value) return fail(ErrorKind::usage, fmt::format("--duration {}: {}", text.substr(0, 40), value.error().message));
+  const SimTime time = from_seconds(*value);
+  if (time <= 0 || *value > seconds(kLongestRun))
+    return fail(ErrorKind::usage, fmt::format("--duration {}: virtual time must be above 0 and at most a day; write 2s",
+                                              text.substr(0, 40)));
+  return time;
+}
+
+Result<RunDescription> describe(const Arguments& arguments) {
+  RunDescription description;
+  description.scenario = arguments.scenario;
+  const Result<std::uint64_t> seed = whole("--seed", arguments.seed, 0, UINT64_MAX);
+  if (!seed) return tl::unexpected(seed.error());
+  const Result<std::uint64_t> cards = whole("--cards", arguments.cards, 1, kMostCards);
+  if (!cards) return tl::unexpected(cards.error());
+  description.options.seed = *seed;
+  description.options.cards = static_cast<std::uint32_t>(*cards);
+  const Result<Document> document = open_description("scenarios", arguments.scenario);
+  if (!document) return tl::unexpected(document.error());
+  Result<CardScenario> scenario = read_card_scenario(document->root());
+  if (!scenario) return tl::unexpected(scenario.error());
+  description.title = scenario->title;
+  description.parameters = scenario->parameters;
+  description.options.duration = scenario->duration;
+  if (!arguments.duration.empty()) {
+    const Result<SimTime> time = duration(arguments.duration);
+    if (!time) return tl::unexpected(time.error());
+    description.options.duration = *time;
+  }
+  DMPROF_TRY(read_environment([](const char* name) -> const char* { return std::getenv(name); },
+                              description.parameters.settings));
+  DMPROF_TRY(check(description.parameters));
+  return description;
+}
+
+Status run(const Arguments& arguments) {
+  Result<RunDescription> description = describe(arguments);
+  if (!description) return tl::unexpected(description.error());
+  Settings& settings = description->parameters.settings;
+  const Result<Sysfs> sysfs =
+      Sysfs::open([](const char* name) -> const char* { return std::getenv(name); }, settings.interleave);
+  if (!sysfs) return tl::unexpected(sysfs.error());
+  const Result<bool> interleave = sysfs->interleave();
+  if (!interleave) return tl::unexpected(interleave.error());
+  settings.interleave = *interleave;
+  fmt::print(stderr, "dm-simcard: {}, seed {}, {:g} s of virtual time; interleave_sched is {} in {}\n",
+             description->scenario, description->options.seed, seconds(description->options.duration),
+             settings.interleave ? 1 : 0, sysfs->interleave_path());
+  if (description->options.cards > 1) fmt::print(stderr, "dm-simcard: the first of {} cards is recorded\n", description->options.cards);
+  Recorder recorder(description->parameters);
+  const std::uint32_t knob = register_knobs(settings, sysfs->interleave_path());
+  const Poll poll = [&](SimTime, const std::vector<std::unique_ptr<Card>>& cards) {
+    const Result<bool> now = sysfs->interleave();  // half-written or gone: what held before holds on
+    if (!now || *now == settings.interleave) return;
+    settings.interleave = *now;
+    dmprof_knob_set(knob, *now ? "1" : "0");
+    for (const std::unique_ptr<Card>& card : cards) card->set_interleave(*now);
+  };
+  // Without a recorder nobody looks, and the card need not say what it does.
+  const RunResult result = run_cards(description->parameters, description->options,
+                                     recorder.attached() ? &recorder : nullptr, poll);
+  const std::string text =
+      arguments.json ? summary_json(*description, result) : summary_text(*description, result);
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+    return fail(ErrorKind::environment, "stdout: cannot be written; is the disk full or the pipe closed?");
+  if (!result.verdict.empty()) return fail(ErrorKind::bad_input, result.verdict);
+  return {};
+}
+
+}  // namespace
+
+int run_command(int argc, const char* const* argv) {
+  CLI::App app{"Simulates the card: see samples/simcard/README.md", "dm-simcard"};
+  Arguments arguments;
+  app.add_option("--scenario", arguments.scenario, "a scenario by name, or a .yaml file")->required();
+  app.add_option("--seed", arguments.seed, "of all random choices")->capture_default_str();
+  app.add_option("--duration", arguments.duration, "virtual time to simulate: 2s, 500ms");
+  app.add_option("--cards", arguments.cards, "cards side by side, each with requests of its own")
+      ->capture_default_str();
+  app.add_flag("--json", arguments.json, "one JSON object, for scripts");
+  app.footer("dm-simcard scenarios prints the table of claims.\n"
+             "DM_DRAFT, DM_LOOKAHEAD, DM_CACHE_POLICY and DM_MAX_CONCURRENT override the scenario's settings.");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help
+    return report({ErrorKind::usage, std::string(error.what()) + "; see dm-simcard --help"});
+  }
+  const Status status = run(arguments);
+  return status ? 0 : report(status.error());
+}
+
+}  // namespace dmprof::simcard

@@ -1,0 +1,39 @@
+// The knobs as users type them: DM_DRAFT, DM_LOOKAHEAD, DM_CACHE_POLICY, DM_MAX_CONCURRENT in the environment, and the
+// driver's parameter interleave_sched as a file. They override what the scenario sets.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "dmprof/base/error.h"
+#include "samples/simcard/card/parameters.h"
+
+namespace dmprof::simcard {
+
+using Environment = std::function<const char*(const char* name)>;  // as getenv
+
+// Reads the variables into `settings`. An empty variable is one that is not set.
+Status read_environment(const Environment& environment, Settings& settings);
+
+std::string draft_name(double billions);  // "3b", "none"
+
+// The driver's parameters, as files under a root that is $DM_SYSFS_ROOT or, without it, a private directory that is the
+// same for every run of a user.
+class Sysfs {
+ public:
+  // Opens the root; makes the directories and the file (holding `interleave`) where they do not exist yet.
+  static Result<Sysfs> open(const Environment& environment, bool interleave);
+
+  const std::string& interleave_path() const { return path_; }
+  // What the file holds now: 0, 1, n, y. Anything else is an error.
+  Result<bool> interleave() const;
+
+ private:
+  explicit Sysfs(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+// Tells the SDK about all of them. Returns the id of interleave_sched's, for dmprof_knob_set.
+std::uint32_t register_knobs(const Settings& settings, const std::string& interleave_path);
+
+}  // namespace dmprof::simcard
