@@ -1,3 +1,12 @@
-#include "samples/simcard/cli/run_command.h"
+#include <string>
+#include <vector>
 
-int main(int argc, char** argv) { return dmprof::simcard::run_command(argc, argv); }
+#include "samples/simcard/cli/run_command.h"
+#include "samples/simcard/fit/commands.h"
+
+int main(int argc, char** argv) {
+  if (argc > 1 && dmprof::twin::is_twin_command(argv[1])) {
+    return dmprof::twin::run_twin_command(std::vector<std::string>(argv + 1, argv + argc));
+  }
+  return dmprof::simcard::run_command(argc, argv);
+}
