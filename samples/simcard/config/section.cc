@@ -22,6 +22,8 @@ std::string shown(std::string_view text) {
 
 }  // namespace
 
+Section::Section() : Section("", "", std::make_shared<const Value>()) {}
+
 Section::Section(std::string file, std::string path, std::shared_ptr<const Value> value)
     : file_(std::move(file)),
       path_(std::move(path)),

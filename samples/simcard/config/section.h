@@ -26,6 +26,7 @@ struct Value;
 
 class Section {
  public:
+  Section();  // empty: for members that are assigned later
   // For Document. `path` is the dotted name of the section, "" for the root.
   Section(std::string file, std::string path, std::shared_ptr<const Value> value);
 

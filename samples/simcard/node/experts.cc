@@ -48,10 +48,11 @@ ExpertImbalance expert_imbalance(const ExpertLoad& load, std::uint64_t seed) {
   const auto homes = placed(load, popularity, by_popularity);
   const Discrete choose(popularity);
   Random random(seed, "expert routing");
-  ExpertImbalance sum{0, 0};
+  ExpertImbalance sum{0, 0, 0, 0};
   std::vector<std::size_t> mine;
   for (std::int64_t step = 0; step < load.steps; ++step) {
-    std::vector<double> on_card(static_cast<std::size_t>(load.cards), 0), on_expert(experts, 0);
+    std::vector<double> on_card(static_cast<std::size_t>(load.cards), 0), on_expert(experts, 0), met(on_card.size(), 0);
+    std::vector<bool> here(experts * on_card.size(), false);
     for (std::int64_t token = 0; token < load.tokens; ++token) {
       mine.clear();
       while (mine.size() < static_cast<std::size_t>(load.active)) {
@@ -61,14 +62,20 @@ ExpertImbalance expert_imbalance(const ExpertLoad& load, std::uint64_t seed) {
         const auto least = std::min_element(homes[expert].begin(), homes[expert].end(),
                                             [&](std::size_t a, std::size_t b) { return on_card[a] < on_card[b]; });
         ++on_card[*least];
+        if (!here[expert * on_card.size() + *least]) {
+          here[expert * on_card.size() + *least] = true;
+          ++met[*least];
+          ++sum.met;
+        }
         ++on_expert[expert];
       }
     }
     sum.cards += peak_over_mean(on_card);
     sum.experts += peak_over_mean(on_expert);
+    sum.bytes += peak_over_mean(met);
   }
   const auto steps = static_cast<double>(load.steps);
-  return {sum.cards / steps, sum.experts / steps};
+  return {sum.cards / steps, sum.experts / steps, sum.bytes / steps, sum.met / steps};
 }
 
 double fragmentation(std::int64_t slots, std::int64_t largest, double occupancy, std::uint64_t seed) {

@@ -24,6 +24,8 @@ struct ExpertLoad {
 struct ExpertImbalance {
   double cards = 1;    // mean over steps of max / mean tokens a card
   double experts = 1;  // the same over experts
+  double bytes = 1;    // mean over steps of max / mean experts met a card: weights that it must read
+  double met = 0;      // mean number of experts met in a step (copies met count)
 };
 
 // Routes every token of every step by seeded draws (distinct experts per token) and counts. Deterministic.

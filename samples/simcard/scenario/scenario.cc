@@ -37,7 +37,9 @@ void read_claims(Section claims, std::vector<Claimed>& out) {
 }
 
 Compared compare(const Claimed& claimed, double value) {
-  Compared c{claimed, value};
+  Compared c;
+  c.claimed = claimed;
+  c.value = value;
   if (claimed.says) {
     c.residual = *claimed.says != 0 ? (value - *claimed.says) / *claimed.says : value;
     c.within = c.residual <= claimed.tolerance && c.residual >= -claimed.tolerance;
@@ -57,7 +59,9 @@ Compared compare(const Claimed& claimed, double value) {
 
 Result<Scenario> read_scenario(const Document& document) {
   Section s = document.root();
-  Scenario scenario{.settings = s.section("settings"), .file = document.name()};
+  Scenario scenario;
+  scenario.settings = s.section("settings");
+  scenario.file = document.name();
   s.text("id", scenario.id);
   s.text("title", scenario.title);
   s.text("claim", scenario.claim);
@@ -83,7 +87,9 @@ std::string_view verdict_name(Verdict verdict) {
 }
 
 Result<Outcome> judge(Scenario scenario, Figures figures) {
-  Outcome outcome{.scenario = std::move(scenario), .figures = std::move(figures)};
+  Outcome outcome;
+  outcome.scenario = std::move(scenario);
+  outcome.figures = std::move(figures);
   const Scenario& sc = outcome.scenario;
   bool all = true;
   for (const Claimed& claimed : sc.claims) {

@@ -14,19 +14,32 @@ StepCost step_cost(const Hardware& h, const Model& m, const Parallel& parallel, 
   const double activations = sequences * tokens * static_cast<double>(m.hidden) * parallel.activation_bytes;
   StepCost cost;
 
-  double weight_bytes = work.weight_bytes;
-  if (parallel.compute_in_memory) weight_bytes = 4 * activations * layers;  // in and out of attention and feed-forward
+  double weight_bytes = work.weight_bytes, expert_bytes = 0, expert_flops = 0;
+  if (m.experts > 0) {
+    const double even = experts_met(m, sequences * tokens),
+                 met = parallel.experts_met > 0 ? parallel.experts_met : even;
+    const double one = static_cast<double>(m.expert_layers) * expert_parameters(m);
+    weight_bytes += (met - even) * one * m.weight_bytes;
+    expert_bytes = met * one * m.weight_bytes;
+    expert_flops = 2 * sequences * tokens * static_cast<double>(m.active) * one;
+  }
+  if (parallel.compute_in_memory) {
+    weight_bytes = 4 * activations * layers;  // in and out of attention and feed-forward
+    expert_bytes = 0;
+  }
   // What does not fit is read from the pool in every step; the rest from the cards.
   const double held = parameters(m) * m.weight_bytes + resident_kv;
   const double capacity = h.memory_capacity * cards;
   const double missing = held > capacity ? (held - capacity) / held : 0;
-  cost.pool_bytes = missing * work.bytes();
-  cost.memory_bytes = weight_bytes + work.kv_bytes - missing * (weight_bytes + work.kv_bytes);
+  cost.pool_bytes = missing * (weight_bytes + work.kv_bytes);
+  cost.memory_bytes = weight_bytes + work.kv_bytes - cost.pool_bytes;
   cost.flops = work.flops();
 
-  cost.memory = cost.memory_bytes / (cards * h.bandwidth());
-  const double slowest = m.experts > 0 ? parallel.expert_imbalance : 1;
-  cost.compute = cost.flops / (cards * h.compute()) * slowest;
+  // The slowest card sets the pace: what is spread unevenly counts with its imbalance.
+  const double more_bytes = (1 - missing) * expert_bytes * (parallel.expert_byte_imbalance - 1);
+  const double more_flops = expert_flops * (parallel.expert_imbalance - 1);
+  cost.memory = (cost.memory_bytes + more_bytes) / (cards * h.bandwidth());
+  cost.compute = (cost.flops + more_flops) / (cards * h.compute());
   // Layers are alike, so the sum over layers of the slower side is layers x one layer.
   cost.roofline = layers * std::max(cost.memory / layers, cost.compute / layers);
 
@@ -36,7 +49,7 @@ StepCost step_cost(const Hardware& h, const Model& m, const Parallel& parallel, 
   if (m.experts > 0 && h.cards > 1) {
     const double exchanges = 2 * static_cast<double>(m.expert_layers);
     const double sent = activations * static_cast<double>(m.active);  // by all cards
-    cost.all_to_all = exchanges * all_to_all(h.cards, sent / cards, h.link, slowest);
+    cost.all_to_all = exchanges * all_to_all(h.cards, sent / cards, h.link, parallel.expert_imbalance);
     cost.link_bytes += exchanges * sent * (1 - 1 / cards);
   }
   if (parallel.streamed_weights > 0) {

@@ -11,10 +11,12 @@ struct Parallel {
   // Tensor parallel over all cards of the node: every layer's weights and cache are spread evenly, two all-reduces a
   // layer. Experts are spread too (expert parallel): tokens travel to them and back, all-to-all, twice per layer with
   // experts.
-  double expert_imbalance = 1;     // max / mean tokens a card; stretches expert compute and all-to-all
-  double activation_bytes = 2;     // per element on the links
-  double streamed_weights = 0;     // share of the weights that comes over the link every step (parameter servers)
-  bool compute_in_memory = false;  // products with weights are done where the weights lie: only activations move
+  double expert_imbalance = 1;       // max / mean tokens a card; stretches expert compute and all-to-all
+  double expert_byte_imbalance = 1;  // max / mean experts met a card; stretches the reading of expert weights
+  double experts_met = 0;            // a layer and step; 0: as many as even routing meets
+  double activation_bytes = 2;       // per element on the links
+  double streamed_weights = 0;       // share of the weights that comes over the link every step (parameter servers)
+  bool compute_in_memory = false;    // products with weights are done where the weights lie: only activations move
 };
 
 struct StepCost {

@@ -1,0 +1,66 @@
+#include "samples/simcard/cli/scenarios_command.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <thread>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "samples/simcard/scenario/table.h"
+
+namespace dmprof::simcard {
+namespace {
+
+int exit_status(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::usage:
+      return 2;
+    case ErrorKind::cannot_answer:
+      return 3;
+    case ErrorKind::bad_input:
+      return 4;
+    case ErrorKind::environment:
+      return 6;
+  }
+  return 4;
+}
+
+int report(const Error& error) {
+  fmt::print(stderr, "dm-simcard: {}\n", error.message);
+  return exit_status(error.kind);
+}
+
+}  // namespace
+
+int scenarios_command(int argc, const char* const* argv, std::span<const Experiment> experiments) {
+  CLI::App app{"Checks the published claims against the simulation, one scenario each", "dm-simcard scenarios"};
+  bool json = false, markdown = false;
+  std::string only;
+  unsigned threads = std::clamp(std::thread::hardware_concurrency(), 1u, 16u);
+  auto* as_json = app.add_flag("--json", json, "one JSON object, for scripts");
+  app.add_flag("--markdown", markdown, "the table of docs/scenarios.md")->excludes(as_json);
+  app.add_option("--only", only, "one row, by its id (A11)");
+  app.add_option("--threads", threads, "scenarios run at a time; the result is the same")->check(CLI::Range(1u, 256u));
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help
+    return report({ErrorKind::usage, std::string(error.what()) + "; see dm-simcard scenarios --help"});
+  }
+  Result<std::vector<Scenario>> scenarios = table_scenarios();
+  if (!scenarios) return report(scenarios.error());
+  if (!only.empty()) {
+    std::erase_if(*scenarios, [&](const Scenario& scenario) { return scenario.id != only; });
+    if (scenarios->empty())
+      return report({ErrorKind::usage, only.substr(0, 40) + ": no such row; `dm-simcard scenarios` lists them"});
+  }
+  const Result<std::vector<Outcome>> outcomes = run_table(*scenarios, experiments, threads);
+  if (!outcomes) return report(outcomes.error());
+  const std::string text = json ? table_json(*outcomes) : markdown ? table_markdown(*outcomes) : table_text(*outcomes);
+  return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0
+             ? 0
+             : report({ErrorKind::environment, "stdout: cannot be written; is the disk full or the pipe closed?"});
+}
+
+}  // namespace dmprof::simcard

@@ -1,0 +1,96 @@
+// Experiments about what is not built: models up to a trillion parameters, and the next generation of hardware.
+#include <fmt/format.h>
+
+#include "samples/simcard/core/math.h"
+#include "samples/simcard/scenario/experiments.h"
+#include "samples/simcard/scenario/run_settings.h"
+
+namespace dmprof::simcard {
+
+// Step time of one decode step per model on two machines; both are linear in bytes until a model no longer fits.
+Result<Figures> run_scaling(Section s, std::uint64_t) {
+  const Result<Hardware> gpu = read_hardware(s, "gpu");
+  if (!gpu) return tl::unexpected(gpu.error());
+  const Result<Hardware> card = read_hardware(s, "card");
+  if (!card) return tl::unexpected(card.error());
+  const std::vector<std::string> names = s.texts("models");
+  double weight_bytes = 0, batch = 0, context = 0, lookahead = 0;
+  s.quantity("weight_bytes", Quantity::number, weight_bytes);
+  s.quantity("batch", Quantity::number, batch);
+  s.quantity("context", Quantity::number, context);
+  s.quantity("lookahead", Quantity::number, lookahead);
+  DMPROF_TRY(s.finish());
+  Figures figures;
+  struct Point {
+    double parameters, gpu, card;
+    bool gpu_fits, card_fits;
+  };
+  std::vector<Point> points;
+  for (const std::string& name : names) {
+    Result<Model> model = open_model(name);
+    if (!model) return fail(model.error().kind, fmt::format("{}: {}", s.where("models"), model.error().message));
+    model->weight_bytes = weight_bytes;
+    const double kv = batch * context * kv_bytes_per_token(*model);
+    const StepCost on_gpu = step_cost(*gpu, *model, Parallel{}, batch, 1, context, kv);
+    const StepCost on_card = step_cost(*card, *model, Parallel{}, batch, lookahead + 1, context, kv);
+    points.push_back(
+        {parameters(*model), on_gpu.total(), on_card.total(), on_gpu.pool_bytes == 0, on_card.pool_bytes == 0});
+    figures.push_back({fmt::format("gpu_ms_{}", name), on_gpu.total() * 1e3, "ms"});
+    figures.push_back({fmt::format("card_ms_{}", name), on_card.total() * 1e3, "ms"});
+  }
+  // d log time / d log parameters between the last two models that fit: 1 is linear, an exponential would exceed 2
+  // here.
+  const auto exponent = [&](auto time, auto fits) {
+    double result = 0;
+    for (std::size_t i = 1; i < points.size(); ++i) {
+      if (fits(points[i]) && points[i - 1].parameters > 150e9)
+        result = math::log(time(points[i]) / time(points[i - 1])) /
+                 math::log(points[i].parameters / points[i - 1].parameters);
+    }
+    return result;
+  };
+  figures.push_back({"gpu_exponent_while_it_fits",
+                     exponent([](const Point& p) { return p.gpu; }, [](const Point& p) { return p.gpu_fits; }), "x"});
+  figures.push_back({"card_exponent_while_it_fits",
+                     exponent([](const Point& p) { return p.card; }, [](const Point& p) { return p.card_fits; }), "x"});
+  figures.push_back({"gpu_largest_step", points.back().gpu / points[points.size() - 2].gpu, "x"});
+  figures.push_back({"card_largest_step", points.back().card / points[points.size() - 2].card, "x"});
+  figures.push_back({"card_holds_the_largest", points.back().card_fits ? 1.0 : 0.0, "yes/no"});
+  return figures;
+}
+
+Result<Figures> run_next_generation(Section s, std::uint64_t seed) {
+  Result<RunSettings> run = read_run(s, seed);
+  if (!run) return tl::unexpected(run.error());
+  const Result<Hardware> optical = read_hardware(s, "optical");
+  if (!optical) return tl::unexpected(optical.error());
+  RunSettings two_level = *run, light = *run, in_memory = *run;
+  Section coarse = s.section("coarse");
+  coarse.integer("lookahead", two_level.spec.speculation.coarse_lookahead, 1, 64);
+  coarse.quantity("acceptance", Quantity::ratio, two_level.spec.speculation.coarse_acceptance);
+  coarse.quantity("token", Quantity::duration, two_level.spec.speculation.coarse_token);
+  DMPROF_TRY(coarse.finish());
+  DMPROF_TRY(s.finish());
+  light.spec.hardware.link = optical->link;
+  in_memory.spec.parallel.compute_in_memory = true;
+  RunSettings all = light;
+  all.spec.speculation = two_level.spec.speculation;
+  all.spec.parallel.compute_in_memory = true;
+  Figures figures = {{"link_bandwidth_ratio", optical->link.bandwidth / run->spec.hardware.link.bandwidth, "x"}};
+  const Result<ServeResult> base = run->as_described();
+  if (!base) return tl::unexpected(base.error());
+  for (const auto& [name, variant] :
+       {std::pair{"optical", &light}, {"two_level", &two_level}, {"in_memory", &in_memory}, {"all_three", &all}}) {
+    const Result<ServeResult> result = variant->as_described();
+    if (!result) return tl::unexpected(result.error());
+    figures.push_back({fmt::format("{}_throughput", name), result->throughput / base->throughput, "x"});
+    figures.push_back({fmt::format("{}_energy_per_token_percent", name),
+                       100 * (result->energy.total / static_cast<double>(result->tokens)) /
+                               (base->energy.total / static_cast<double>(base->tokens)) -
+                           100,
+                       "%"});
+  }
+  return figures;
+}
+
+}  // namespace dmprof::simcard

@@ -1,0 +1,89 @@
+#include "samples/simcard/scenario/scenario.h"
+
+#include <array>
+
+#include <gmock/gmock.h>
+
+#include "samples/simcard/scenario/table.h"
+
+namespace dmprof::simcard {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string head = "id: X1\ntitle: t\nclaim: c\nexperiment: toy\nsettings: {a: 1}\n";
+
+Result<Figures> toy(Section settings, std::uint64_t) {
+  double a = 0;
+  settings.quantity("a", Quantity::number, a);
+  DMPROF_TRY(settings.finish());
+  return Figures{{"f", a, "x"}};
+}
+constexpr std::array toys = {Experiment{"toy", toy}};
+
+Result<Outcome> outcome(const std::string& text) {
+  const Result<Document> document = Document::parse(text, "s.yaml");
+  if (!document) return tl::unexpected(document.error());
+  const Result<Scenario> scenario = read_scenario(*document);
+  if (!scenario) return tl::unexpected(scenario.error());
+  return run_scenario(*scenario, toys);
+}
+
+TEST(Scenario, VerdictFollowsFromTheFigures) {
+  EXPECT_EQ(outcome(head + "claims: {f: {says: 1.05}}\n")->verdict, Verdict::holds);
+  EXPECT_EQ(outcome(head + "conditions: if\nclaims: {f: {low: 1, high: 1}}\n")->verdict,
+            Verdict::holds_under_conditions);
+  const Result<Outcome> wrong = outcome(head + "reason: because\nclaims: {f: {says: 2}}\n");
+  EXPECT_EQ(wrong->verdict, Verdict::contradicted);
+  EXPECT_DOUBLE_EQ(wrong->compared[0].residual, -0.5);
+  EXPECT_EQ(outcome(head + "reason: because\nclaims: {f: {says: -1}}\n")->verdict, Verdict::contradicted);
+  EXPECT_EQ(outcome(head + "reason: because\nclaims: {f: {low: 1.01}}\n")->verdict, Verdict::contradicted);
+}
+
+TEST(Scenario, BadFilesNameFileLineAndKey) {
+  for (const auto& [text, expected] : std::vector<std::pair<std::string, const char*>>{
+           {head + "claims: {f: {says: 2}}\n", "s.yaml:1: reason: is missing and the figures contradict"},
+           {head + "claims: {g: {says: 2}}\n", "s.yaml:6: claims.g: toy gives no such figure"},
+           {head + "claims: {f: {}}\n", "s.yaml:6: claims.f: needs either `says` or a range"},
+           {head + "claims: {f: {says: 1, low: 2}}\n", "needs either `says` or a range"},
+           {head + "claims: {f: {says: one}}\n", "s.yaml:6: claims.f.says: \"one\" is not a number"},
+           {head + "claim: {f: 1}\n", "s.yaml:6: claim: stands here twice"},
+           {head + "clams: {f: {says: 1}}\n", "claims: is missing"},
+           {"id: X\ntitle: t\nclaim: c\nexperiment: tory\nsettings: {a: 1}\nclaims: {}\n", "did you mean toy?"},
+           {"id: X\ntitle: t\nclaim: c\nexperiment: toy\nsettings: {a: 1, b: 2}\nclaims: {}\n",
+            "s.yaml:5: settings.b: is not a known key"},
+           {"id: X\ntitle: t\nclaim: c\nexperiment: toy\nsettings: {a: 3TB}\nclaims: {}\n",
+            "s.yaml:5: settings.a: \"3TB\" is a size"}}) {
+    const Result<Outcome> result = outcome(text);
+    ASSERT_FALSE(result) << text;
+    EXPECT_THAT(result.error().message, HasSubstr(expected));
+  }
+}
+
+std::string refused(const std::string& settings) {
+  const std::string text =
+      "id: A11\ntitle: t\nclaim: c\nexperiment: batch-table\nsettings:\n  hardware: c8-node\n  model: dense-120b\n" +
+      settings + "claims: {}\n";
+  const Result<Document> document = Document::parse(text, "s.yaml");
+  EXPECT_TRUE(document);
+  const Result<Outcome> result = run_scenario(*read_scenario(*document), node_experiments());
+  EXPECT_FALSE(result) << settings;
+  return result ? "" : result.error().message;
+}
+
+TEST(Scenario, ImpossibleRunsNameTheirKey) {
+  EXPECT_THAT(refused("  batches: [1]\n  rate: 0/s\n"),
+              HasSubstr("s.yaml:9: settings.rate: a rate of 0 is not possible"));
+  EXPECT_THAT(refused("  batches: [1]\n  rate: 5\n"), HasSubstr("s.yaml:9: settings.rate: \"5\" has no unit"));
+  EXPECT_THAT(refused("  batches: [1]\n  rate: 5/s\n  users: 3\n"), HasSubstr("stands beside `users`"));
+  EXPECT_THAT(refused("  batches: [1]\n  lookahead: 100\n"), HasSubstr("settings.lookahead: 100 is out of range"));
+  EXPECT_THAT(refused("  batches: [1]\n  acceptance: 1.5\n"), HasSubstr("settings.acceptance: \"1.5\" is above 1"));
+  EXPECT_THAT(refused("  batches: [1]\n  prompt: 0\n"), HasSubstr("settings.prompt: a typical length of 0"));
+  EXPECT_THAT(refused("  batches: [1]\n  verify: some\n"), HasSubstr("\"some\" is not one of all, ready"));
+  EXPECT_THAT(refused("  batches: []\n"), HasSubstr("must be a list that is not empty"));
+  EXPECT_THAT(refused("  batches: [0]\n"), HasSubstr("settings.batches"));
+  EXPECT_THAT(refused("  batches: [1]\n  trace: /nonexistent.csv\n"), HasSubstr("/nonexistent.csv: no such file"));
+}
+
+}  // namespace
+}  // namespace dmprof::simcard

@@ -1,0 +1,85 @@
+#include "samples/simcard/scenario/table.h"
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include <gmock/gmock.h>
+
+namespace dmprof::simcard {
+namespace {
+
+// The table is run once for all tests of this file: on three threads, and again on one to compare.
+const std::vector<Outcome>& table(unsigned threads) {
+  static const auto run = [](unsigned n) {
+    const Result<std::vector<Scenario>> scenarios = table_scenarios();
+    EXPECT_TRUE(scenarios) << (scenarios ? "" : scenarios.error().message);
+    const Result<std::vector<Outcome>> outcomes = run_table(*scenarios, node_experiments(), n);
+    EXPECT_TRUE(outcomes) << (outcomes ? "" : outcomes.error().message);
+    return *outcomes;
+  };
+  static const std::vector<Outcome> one = run(1), three = run(3);
+  return threads == 1 ? one : three;
+}
+
+const Outcome& row(const std::string& id) {
+  for (const Outcome& outcome : table(3)) {
+    if (outcome.scenario.id == id) return outcome;
+  }
+  ADD_FAILURE() << id << " is no row";
+  static const Outcome none;
+  return none;
+}
+
+double figure(const std::string& id, const std::string& name) {
+  for (const Figure& f : row(id).figures) {
+    if (f.name == name) return f.value;
+  }
+  ADD_FAILURE() << id << " has no figure " << name;
+  return 0;
+}
+
+TEST(Table, DoesNotDependOnTheNumberOfThreads) { EXPECT_EQ(table_json(table(1)), table_json(table(3))); }
+
+TEST(Table, HasARowForEveryClaimOfTheNode) {
+  for (const char* id : {"A10", "A11", "A12", "A15", "A16", "A17", "B2", "B4", "B5", "B6", "B7", "B8", "B10"}) row(id);
+}
+
+TEST(Table, BatchTableIsWithinTenPercentOnAllEightFigures) {
+  const Outcome& outcome = row("A11");
+  ASSERT_EQ(outcome.compared.size(), 8u);
+  for (const Compared& c : outcome.compared) EXPECT_LE(std::abs(c.residual), 0.1) << c.claimed.figure;
+}
+
+TEST(Table, SpeculationGainsLessAtLargerBatches) {
+  EXPECT_GT(figure("A11", "speedup_batch_1"), figure("A11", "speedup_batch_4"));
+  EXPECT_GT(figure("A11", "speedup_batch_8"), figure("A11", "speedup_batch_16"));
+}
+
+TEST(Table, QueueOfFourEnginesMatchesErlangC) {
+  // C = (r^c/c!)(c/(c-r)) / (sum r^k/k! + the same), response / service = 1 + C / (c - r); at utilization 0.93
+  const double c = 4, r = 4 * 0.93;
+  double term = 1, sum = 0;
+  for (int k = 0; k < 4; ++k) {
+    sum += term;
+    term *= r / (k + 1);
+  }
+  const double waiting = term * c / (c - r) / (sum + term * c / (c - r));
+  EXPECT_NEAR(figure("A10", "queueing_inflation") / (1 + waiting / (c - r)), 1, 0.05);
+}
+
+TEST(Table, ContradictedClaimsSayWhy) {
+  for (const Outcome& outcome : table(3)) {
+    if (outcome.verdict == Verdict::contradicted) EXPECT_GT(outcome.scenario.reason.size(), 40u) << outcome.scenario.id;
+  }
+}
+
+TEST(Table, TheDocumentIsCurrent) {
+  std::ifstream in(std::string(std::getenv("DMPROF_SOURCE_DIR")) + "/docs/scenarios.md");
+  const std::string kept((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  EXPECT_EQ(kept, table_markdown(table(3)))
+      << "write it again: build/bin/dm-simcard scenarios --markdown > docs/scenarios.md";
+}
+
+}  // namespace
+}  // namespace dmprof::simcard
