@@ -1,6 +1,6 @@
 // A node of a YAML or JSON document that knows where it stands: every question either answers with a value inside the
-// asked range or remembers the first thing that was wrong, as "file:line: key: what". Callers ask everything and look at
-// the verdict once; a wrong value reads as the lowest allowed one.
+// asked range or remembers the first thing that was wrong, as "file:line: key: what". Callers ask everything and look
+// at the verdict once; a wrong value reads as the lowest allowed one.
 #pragma once
 
 #include <yaml-cpp/yaml.h>
@@ -21,8 +21,8 @@ class CheckedNode {
     trouble_->file = file;
   }
 
-  CheckedNode at(const char* key) const;           // of a map
-  std::vector<CheckedNode> items(std::size_t most) const;  // of a list
+  CheckedNode at(const char* key) const;                    // of a map
+  std::vector<CheckedNode> items(std::size_t most) const;   // of a list
   std::vector<CheckedNode> values(std::size_t most) const;  // of a map, keys as key()
   const std::string& key() const { return key_; }
 

@@ -16,11 +16,14 @@ namespace dmprof::twin {
 namespace {
 
 constexpr const char* kFit =
-    "Fits a twin of dm-engine to recordings of it. The first recording is the base that predictions start from; more recordings of the\n"
+    "Fits a twin of dm-engine to recordings of it. The first recording is the base that predictions start from; more "
+    "recordings of the\n"
     "same requests add other drafts and settings that are then profiled instead of predicted.";
 constexpr const char* kPredict =
-    "Predicts dm-engine's figures under other settings from a fitted twin. Knobs: lookahead, draft, resident, cache_policy,\n"
-    "prefetch_distance, batch, max_concurrent, prefill_chunk, baseline_every, backing. Every figure has an interval; what had to be assumed\n"
+    "Predicts dm-engine's figures under other settings from a fitted twin. Knobs: lookahead, draft, resident, "
+    "cache_policy,\n"
+    "prefetch_distance, batch, max_concurrent, prefill_chunk, baseline_every, backing. Every figure has an interval; "
+    "what had to be assumed\n"
     "is listed.";
 
 int exit_status(ErrorKind kind) {
@@ -45,8 +48,8 @@ int failed(const Error& error) {
 Result<NamedRecording> load(const std::string& path) {
   const auto reader = Reader::open(path);
   if (!reader) return tl::unexpected(reader.error());
-  auto recording = load_recording(*reader, Events::slices | Events::requests | Events::steps | Events::speculation | Events::accesses |
-                                               Events::transfers | Events::kernels);
+  auto recording = load_recording(*reader, Events::slices | Events::requests | Events::steps | Events::speculation |
+                                               Events::accesses | Events::transfers | Events::kernels);
   if (!recording) return tl::unexpected(recording.error());
   return NamedRecording{path, std::move(*recording)};
 }
@@ -91,10 +94,15 @@ int run_twin_command(std::span<const std::string> args) {
   app.add_flag("--json", json, "Print one JSON object");
   if (fits) {
     app.add_option("RECORDING", inputs, "Recordings of dm-engine, the base first")->required();
-    app.add_option("-o,--output", output, "File to write: YAML, or JSON where it ends in .json")->required()->type_name("FILE");
+    app.add_option("-o,--output", output, "File to write: YAML, or JSON where it ends in .json")
+        ->required()
+        ->type_name("FILE");
   } else {
     app.add_option("FILE", file, "What dm-simcard fit wrote")->required();
-    app.add_option("--set", sets, "KNOB=VALUE,…: what differs from the base recording")->type_name("KNOB=VALUE")->take_all()->expected(1);
+    app.add_option("--set", sets, "KNOB=VALUE,…: what differs from the base recording")
+        ->type_name("KNOB=VALUE")
+        ->take_all()
+        ->expected(1);
   }
   try {
     std::vector<std::string> reversed(args.begin() + 1, args.end());
@@ -105,7 +113,8 @@ int run_twin_command(std::span<const std::string> args) {
     return 0;
   } catch (const CLI::Error& error) {
     const std::string text = error.what();
-    return failed({ErrorKind::usage, fmt::format("{}; see dm-simcard {} --help", text.substr(0, text.find('\n')), args[0])});
+    return failed(
+        {ErrorKind::usage, fmt::format("{}; see dm-simcard {} --help", text.substr(0, text.find('\n')), args[0])});
   }
   return fits ? run_fit(inputs, output, json) : run_predict(file, sets, json);
 }

@@ -124,12 +124,15 @@ Figures figures_of(const Recording& recording) {
   const auto values = catalogue.evaluate(names, recording);
   if (!values) return figures;
   for (const FigureInfo& info : figure_list()) {
-    const auto value = std::find_if(values->begin(), values->end(), [&](const MetricValue& v) { return v.name == info.metric; });
+    const auto value =
+        std::find_if(values->begin(), values->end(), [&](const MetricValue& v) { return v.name == info.metric; });
     if (value == values->end() || !value->ok() || !value->value) continue;
     if (info.part.empty()) {
       figures[info.name] = *value->value;
     } else if (value->spread) {
-      figures[info.name] = info.part == "p50" ? value->spread->p50 : info.part == "p95" ? value->spread->p95 : value->spread->p99;
+      figures[info.name] = info.part == "p50"   ? value->spread->p50
+                           : info.part == "p95" ? value->spread->p95
+                                                : value->spread->p99;
     }
   }
   return figures;

@@ -1,5 +1,5 @@
-// The figures the twin predicts, computed by the catalogue's own metrics: from a recording, and from a twin's trace made
-// to look like one. So predicted and measured have one definition.
+// The figures the twin predicts, computed by the catalogue's own metrics: from a recording, and from a twin's trace
+// made to look like one. So predicted and measured have one definition.
 #pragma once
 
 #include <map>

@@ -31,7 +31,8 @@ void fill_all(std::vector<std::vector<T>>& known, const std::vector<std::vector<
 BlockSizes sizes_of(const Recording& recording) {
   BlockSizes sizes;
   for (const BlockAccess& access : recording.accesses) {
-    if (access.block < (1U << 20)) sizes[access.block] = access.bytes;  // no engine has more; a hostile id must not count
+    if (access.block < (1U << 20))
+      sizes[access.block] = access.bytes;  // no engine has more; a hostile id must not count
   }
   return sizes;
 }
@@ -43,7 +44,8 @@ class Assembly {
   Result<Fit> build() {
     for (const Part& part : parts_) {
       DMPROF_TRY(belong_together(parts_.front(), part));
-      DMPROF_TRY(in_file(*part.source, timing_.add(part.source->recording, part.backing, part.settings.prefetch_distance, part.passes)));
+      DMPROF_TRY(in_file(*part.source, timing_.add(part.source->recording, part.backing,
+                                                   part.settings.prefetch_distance, part.passes)));
     }
     DMPROF_TRY(add_target());
     for (const Part& part : parts_) {
@@ -74,7 +76,8 @@ class Assembly {
   }
 
  private:
-  // Mean step time of the twin over the recorded one, all recordings together, with this part of the recorded excess drawn.
+  // Mean step time of the twin over the recorded one, all recordings together, with this part of the recorded excess
+  // drawn.
   Result<double> slowness(const Bins& recorded, double part_of_it) {
     fit_.description.link.excess = recorded;
     for (double& each : fit_.description.link.excess.means) each *= part_of_it;
@@ -91,9 +94,10 @@ class Assembly {
     return real > 0 ? twin / real : 1;
   }
 
-  // An imitated link is exact: its transfers end late because a thread came late. The twin's late threads explain a part by
-  // themselves; of the rest, much was hidden behind computation, which the recording does not tell apart. So the part that
-  // is drawn is the one free parameter of the fit: the one with which the mean step takes as long as it was recorded.
+  // An imitated link is exact: its transfers end late because a thread came late. The twin's late threads explain a
+  // part by themselves; of the rest, much was hidden behind computation, which the recording does not tell apart. So
+  // the part that is drawn is the one free parameter of the fit: the one with which the mean step takes as long as it
+  // was recorded.
   Status fit_excess() {
     const Bins recorded = bins_of(timing_.excess(), 100);
     double low = 0, high = 1;
@@ -138,7 +142,8 @@ class Assembly {
       const BlockSizes all = sizes_of(part.source->recording);
       sizes.insert(all.begin(), all.lower_bound(first_of_draft(part)));
     }
-    auto program = in_file(*parts_.front().source, fit_program("target", passes, sizes, 0, timing_.target_pass_other()));
+    auto program =
+        in_file(*parts_.front().source, fit_program("target", passes, sizes, 0, timing_.target_pass_other()));
     if (!program) return tl::unexpected(program.error());
     fit_.description.target = std::move(*program);
     return {};
@@ -153,9 +158,9 @@ class Assembly {
     for (const Part& part : parts_) {
       if (part.settings.draft != draft) continue;
       if (first_of_draft(part) != fit_.description.target.blocks.size()) {
-        return fail(ErrorKind::cannot_answer,
-                    fmt::format("{}: the draft's blocks do not follow the target's: this is no recording of dm-engine with streamed weights",
-                                part.source->file));
+        return fail(ErrorKind::cannot_answer, fmt::format("{}: the draft's blocks do not follow the target's: this is "
+                                                          "no recording of dm-engine with streamed weights",
+                                                          part.source->file));
       }
       source = part.source;
       for (const RecordedPass& pass : part.passes) {
@@ -167,7 +172,8 @@ class Assembly {
       fill_all(profile.embedding, part.texts.draft_embedding, std::int64_t{-1});
       add_counts(curve.counts, count_acceptance(part.source->recording));
     }
-    auto program = in_file(*source, fit_program(draft, passes, sizes, fit_.description.target.blocks.size(), timing_.draft_pass_other()));
+    auto program = in_file(
+        *source, fit_program(draft, passes, sizes, fit_.description.target.blocks.size(), timing_.draft_pass_other()));
     if (!program) return tl::unexpected(program.error());
     profile.program = std::move(*program);
     for (const AcceptanceCell& cell : curve.counts.by_position) {

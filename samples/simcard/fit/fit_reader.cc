@@ -13,7 +13,8 @@ namespace dmprof::twin {
 namespace {
 
 constexpr std::size_t kMostFileBytes = 256U << 20;
-constexpr std::size_t kMostBlocks = 1U << 20, kMostOperations = 1U << 16, kMostRequests = 1U << 20, kMostTokens = 1U << 21;
+constexpr std::size_t kMostBlocks = 1U << 20, kMostOperations = 1U << 16, kMostRequests = 1U << 20,
+                      kMostTokens = 1U << 21;
 constexpr std::size_t kMostBins = 10'000, kMostDrafts = 64, kMostRecordings = 1024, kMostLookahead = 1024;
 constexpr double kMostTime = 1e12;  // ns
 constexpr std::uint64_t kMostBytes = 1ULL << 50;
@@ -24,7 +25,8 @@ std::vector<std::int64_t> read_path(const CheckedNode& node, std::uint64_t first
   std::vector<std::int64_t> path;
   for (const CheckedNode& each : node.items(kMostTokens)) {
     const double block = each.number(-1, static_cast<double>(end));
-    if (block >= 0 && (block < static_cast<double>(first) || block >= static_cast<double>(end))) each.wrong("names no block of this model");
+    if (block >= 0 && (block < static_cast<double>(first) || block >= static_cast<double>(end)))
+      each.wrong("names no block of this model");
     path.push_back(static_cast<std::int64_t>(block));
   }
   return path;
@@ -33,13 +35,17 @@ std::vector<std::int64_t> read_path(const CheckedNode& node, std::uint64_t first
 ModelProgram read_program(const CheckedNode& node, std::uint64_t first) {
   ModelProgram program;
   program.name = node.at("name").text();
-  for (const CheckedNode& each : node.at("block_bytes").items(kMostBlocks)) program.blocks.push_back({each.whole(0, UINT32_MAX), 0});
+  for (const CheckedNode& each : node.at("block_bytes").items(kMostBlocks))
+    program.blocks.push_back({each.whole(0, UINT32_MAX), 0});
   const auto memory = node.at("block_resident_bytes").items(kMostBlocks);
-  if (memory.size() != program.blocks.size() || memory.empty()) node.wrong("block_bytes and block_resident_bytes must be equally long lists");
-  for (std::size_t i = 0; i < memory.size() && i < program.blocks.size(); ++i) program.blocks[i].memory = memory[i].whole(0, kMostBytes);
+  if (memory.size() != program.blocks.size() || memory.empty())
+    node.wrong("block_bytes and block_resident_bytes must be equally long lists");
+  for (std::size_t i = 0; i < memory.size() && i < program.blocks.size(); ++i)
+    program.blocks[i].memory = memory[i].whole(0, kMostBytes);
   const std::uint64_t end = first + program.blocks.size();
   const auto block_of = [&](const CheckedNode& each) { return each.whole(first, std::max(end, first + 1) - 1); };
-  for (const CheckedNode& each : node.at("embedding_blocks").items(kMostBlocks)) program.embedding_blocks.push_back(block_of(each));
+  for (const CheckedNode& each : node.at("embedding_blocks").items(kMostBlocks))
+    program.embedding_blocks.push_back(block_of(each));
   program.embedding_share = node.at("embedding_share").numbers(0, 1, kMostBlocks);
   if (program.embedding_blocks.empty() || program.embedding_share.size() != program.embedding_blocks.size()) {
     node.wrong("embedding_blocks and embedding_share must be equally long lists");
@@ -64,8 +70,11 @@ ModelProgram read_program(const CheckedNode& node, std::uint64_t first) {
     const auto parts = each.items(kMostBlocks);
     const std::string name = parts.empty() ? "" : parts[0].text();
     Operation operation;
-    operation.kind = name == "embed" ? Operation::Kind::embed : name == "output" ? Operation::Kind::output : Operation::Kind::plain;
-    const auto cost = std::find_if(program.costs.begin(), program.costs.end(), [&](const NamedCost& c) { return c.name == name; });
+    operation.kind = name == "embed"    ? Operation::Kind::embed
+                     : name == "output" ? Operation::Kind::output
+                                        : Operation::Kind::plain;
+    const auto cost =
+        std::find_if(program.costs.begin(), program.costs.end(), [&](const NamedCost& c) { return c.name == name; });
     if (cost == program.costs.end()) {
       each.wrong("begins with no name that costs has");
       break;
@@ -87,7 +96,8 @@ DraftProfile read_draft(const CheckedNode& node, std::uint64_t first) {
   for (const CheckedNode& each : node.at("verdicts").items(kMostRequests)) {
     auto& matches = profile.matches.emplace_back();
     const std::string text = each.text();
-    if (text.find_first_not_of("01?") != std::string::npos || text.size() > kMostTokens) each.wrong("must consist of 0, 1 and ?");
+    if (text.find_first_not_of("01?") != std::string::npos || text.size() > kMostTokens)
+      each.wrong("must consist of 0, 1 and ?");
     for (const char c : text) matches.push_back(c == '1' ? Match::right : c == '0' ? Match::wrong : Match::unknown);
   }
   for (const CheckedNode& each : node.at("embedding").items(kMostRequests)) {
@@ -98,7 +108,9 @@ DraftProfile read_draft(const CheckedNode& node, std::uint64_t first) {
 
 Settings read_settings(const CheckedNode& node) {
   Settings s;
-  const auto small = [&](const char* key, std::uint64_t low, std::uint64_t high) { return static_cast<std::uint32_t>(node.at(key).whole(low, high)); };
+  const auto small = [&](const char* key, std::uint64_t low, std::uint64_t high) {
+    return static_cast<std::uint32_t>(node.at(key).whole(low, high));
+  };
   s.draft = node.at("draft").text();
   s.lookahead = small("lookahead", 0, kMostLookahead);
   s.resident = node.at("resident").whole(0, kMostBytes);
@@ -176,15 +188,16 @@ Result<Fit> read_document(const CheckedNode& root) {
   Description& d = fit.description;
   d.greedy = root.at("greedy").yes();
   for (const CheckedNode& each : root.at("recordings").items(kMostRecordings)) {
-    fit.recordings.push_back({each.at("file").text(), read_settings(each.at("settings")), read_figures(each.at("recorded")),
-                              read_figures(each.at("simulated"))});
+    fit.recordings.push_back({each.at("file").text(), read_settings(each.at("settings")),
+                              read_figures(each.at("recorded")), read_figures(each.at("simulated"))});
   }
   if (fit.recordings.empty()) root.at("recordings").wrong("is empty");
   for (const CheckedNode& each : root.at("acceptance").items(kMostDrafts)) fit.curves.push_back(read_curve(each));
   d.link = read_link(root.at("link"));
   d.habits = read_habits(root.at("habits"));
   d.target = read_program(root.at("target"), 0);
-  for (const CheckedNode& each : root.at("drafts").items(kMostDrafts)) d.drafts.push_back(read_draft(each, d.target.blocks.size()));
+  for (const CheckedNode& each : root.at("drafts").items(kMostDrafts))
+    d.drafts.push_back(read_draft(each, d.target.blocks.size()));
   for (const CheckedNode& each : root.at("requests").items(kMostRequests)) {
     RequestText text;
     text.arrival = static_cast<std::int64_t>(each.at("arrival_ns").whole(0, 1ULL << 60));
@@ -202,11 +215,13 @@ Result<Fit> read_document(const CheckedNode& root) {
 }  // namespace
 
 Result<Fit> parse_fit(const std::string& text, const std::string& name) {
-  if (text.size() > kMostFileBytes) return fail(ErrorKind::bad_input, name + ": larger than 256 MiB; this is no fitted twin");
+  if (text.size() > kMostFileBytes)
+    return fail(ErrorKind::bad_input, name + ": larger than 256 MiB; this is no fitted twin");
   try {
     return read_document(CheckedNode(YAML::Load(text), name));
   } catch (const YAML::Exception& error) {
-    return fail(ErrorKind::bad_input, fmt::format("{}:{}: {}; a file written by dm-simcard fit is needed", name, error.mark.line + 1, error.msg));
+    return fail(ErrorKind::bad_input, fmt::format("{}:{}: {}; a file written by dm-simcard fit is needed", name,
+                                                  error.mark.line + 1, error.msg));
   }
 }
 
@@ -214,7 +229,8 @@ Result<Fit> read_fit(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   std::ostringstream text;
   if (!in || !(text << in.rdbuf())) {
-    return fail(ErrorKind::environment, fmt::format("cannot read {}: {}", path, errno != 0 ? std::strerror(errno) : "it is empty"));
+    return fail(ErrorKind::environment,
+                fmt::format("cannot read {}: {}", path, errno != 0 ? std::strerror(errno) : "it is empty"));
   }
   return parse_fit(text.str(), path);
 }

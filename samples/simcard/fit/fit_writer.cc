@@ -17,25 +17,35 @@ using Json = nlohmann::ordered_json;
 // What the keys mean; shown above each section of the YAML form.
 const char* comment_of(const std::string& section) {
   static const std::pair<const char*, const char*> comments[] = {
-      {"format", "A twin of dm-engine, fitted to recordings by dm-simcard fit. Times in ns, sizes in bytes, bandwidths in B/s."},
-      {"recordings", "What was fitted, first the base: settings, recorded figures, and what the twin gives for the same settings."},
+      {"format",
+       "A twin of dm-engine, fitted to recordings by dm-simcard fit. Times in ns, sizes in bytes, bandwidths in B/s."},
+      {"recordings",
+       "What was fitted, first the base: settings, recorded figures, and what the twin gives for the same settings."},
       {"acceptance",
-       "Drafts accepted: by position in the chain [reached, accepted, conditional acceptance], and the same by tokens in the sequence from\n"
+       "Drafts accepted: by position in the chain [reached, accepted, conditional acceptance], and the same by tokens "
+       "in the sequence from\n"
        "which it holds. Only recorded positions are here; a longer chain is extrapolated with the last one."},
       {"link",
-       "Where blocks come from. imitated: a transfer takes bytes / bytes_per_second from max(link free, issue + latency_ns) on. move_*: what a\n"
-       "thread needs to move the bytes itself (on an imitated link this is assumed, as no recording shows it). excess_ns: what a transfer takes\n"
+       "Where blocks come from. imitated: a transfer takes bytes / bytes_per_second from max(link free, issue + "
+       "latency_ns) on. move_*: what a\n"
+       "thread needs to move the bytes itself (on an imitated link this is assumed, as no recording shows it). "
+       "excess_ns: what a transfer takes\n"
        "beyond that. A list of ns or x is a distribution: the means of equally probable bins."},
       {"habits",
-       "Of engine and machine. plan_ns: looking ahead once at plan_distance. *_overshoot: from a block's arrival until the engine goes on.\n"
+       "Of engine and machine. plan_ns: looking ahead once at plan_distance. *_overshoot: from a block's arrival until "
+       "the engine goes on.\n"
        "prefetch_oversleep: until the prefetch thread looks for more."},
       {"target",
-       "One model: sizes and resident sizes of its blocks; the operations of a pass with the blocks they ask for, in order; what each kind\n"
+       "One model: sizes and resident sizes of its blocks; the operations of a pass with the blocks they ask for, in "
+       "order; what each kind\n"
        "costs to compute, as [tokens, median ns, samples]; noise: a pass's compute time over the sum of these."},
       {"drafts",
-       "The same for each draft, and its verdict on every output position of every request: 1 right, 0 wrong, ? not recorded (then drawn with\n"
-       "after_right behind a right one, after_wrong behind a wrong one; texts that were sampled are drawn with acceptance, by position)."},
-      {"requests", "The requests that are replayed. embedding: the target's block by token position, -1 where it was not seen."},
+       "The same for each draft, and its verdict on every output position of every request: 1 right, 0 wrong, ? not "
+       "recorded (then drawn with\n"
+       "after_right behind a right one, after_wrong behind a wrong one; texts that were sampled are drawn with "
+       "acceptance, by position)."},
+      {"requests",
+       "The requests that are replayed. embedding: the target's block by token position, -1 where it was not seen."},
   };
   for (const auto& [name, text] : comments) {
     if (section == name) return text;
@@ -181,11 +191,12 @@ Json document(const Fit& fit) {
 }
 
 bool plain(const Json& value) {
-  return !value.is_structured() || (value.is_array() && std::all_of(value.begin(), value.end(), [](const Json& v) {
-                                      return !v.is_structured() || (v.is_array() && std::none_of(v.begin(), v.end(), [](const Json& w) {
-                                                                      return w.is_structured();
-                                                                    }) && v.size() <= 8);
-                                    }));
+  return !value.is_structured() ||
+         (value.is_array() && std::all_of(value.begin(), value.end(), [](const Json& v) {
+            return !v.is_structured() ||
+                   (v.is_array() && std::none_of(v.begin(), v.end(), [](const Json& w) { return w.is_structured(); }) &&
+                    v.size() <= 8);
+          }));
 }
 
 // JSON's scalars and flat lists are YAML as they stand; what nests becomes indented blocks.
@@ -207,7 +218,8 @@ void write_yaml(const Json& json, std::size_t indent, std::string& out) {
       out += '-';
     } else {
       // Names of operations and figures come from a recording: whatever they are, they must stay keys.
-      const bool bare = item.key().find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789") == std::string::npos && !item.key().empty();
+      const bool bare = item.key().find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789") == std::string::npos &&
+                        !item.key().empty();
       out += bare ? item.key() : Json(item.key()).dump();
       out += ':';
     }

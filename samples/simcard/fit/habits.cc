@@ -23,14 +23,16 @@ constexpr TimeNs kLongestSleep = 5'000'000;  // a later look around has another 
 }  // namespace
 
 double TimingSamples::mean_of(const std::vector<double>& samples) {
-  return samples.empty() ? 0 : std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(samples.size());
+  return samples.empty() ? 0
+                         : std::accumulate(samples.begin(), samples.end(), 0.0) / static_cast<double>(samples.size());
 }
 
 Status TimingSamples::add(const Recording& recording, const std::string& backing, std::uint32_t prefetch_distance,
                           const std::vector<RecordedPass>& passes) {
   if (recording.transfers.empty()) {
     return fail(ErrorKind::cannot_answer,
-                "the recording holds no transfers: everything stayed resident, so the link cannot be fitted; record with a smaller --resident");
+                "the recording holds no transfers: everything stayed resident, so the link cannot be fitted; record "
+                "with a smaller --resident");
   }
   if (backing_.empty()) {
     backing_ = backing;
@@ -42,7 +44,8 @@ Status TimingSamples::add(const Recording& recording, const std::string& backing
       link_.latency = throttle->latency;
     }
   } else if (backing_ != backing) {
-    return fail(ErrorKind::usage, fmt::format("the recordings have different links ({} and {}); fit them apart", backing_, backing));
+    return fail(ErrorKind::usage,
+                fmt::format("the recordings have different links ({} and {}); fit them apart", backing_, backing));
   }
   const TrackId engine = recording.kernels.front().track;
   for (const Transfer& each : recording.transfers) {
@@ -164,7 +167,8 @@ Link TimingSamples::link() const {
 std::vector<double> TimingSamples::excess() const {
   std::vector<double> samples;
   for (const Moved& each : moved_) {
-    samples.push_back(link_.excess_of(static_cast<std::uint64_t>(each.bytes), static_cast<std::int64_t>(each.duration)));
+    samples.push_back(
+        link_.excess_of(static_cast<std::uint64_t>(each.bytes), static_cast<std::int64_t>(each.duration)));
   }
   return samples;
 }

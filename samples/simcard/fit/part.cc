@@ -59,14 +59,16 @@ Status check(const Recording& recording) {
   for (const Loss& loss : recording.losses) {
     if (loss.events > 0) {
       return fail(ErrorKind::cannot_answer,
-                  fmt::format("{} events were lost ({}): the order of blocks is not known; record again", loss.events, loss.cause));
+                  fmt::format("{} events were lost ({}): the order of blocks is not known; record again", loss.events,
+                              loss.cause));
     }
   }
   const bool speculates = std::any_of(recording.speculation.begin(), recording.speculation.end(),
                                       [](const SpeculationStep& row) { return row.verified > 0; });
   if (!speculates) {
-    return fail(ErrorKind::cannot_answer,
-                "no step carries a draft: record with --draft FILE and a lookahead above 0, so that acceptance can be fitted");
+    return fail(
+        ErrorKind::cannot_answer,
+        "no step carries a draft: record with --draft FILE and a lookahead above 0, so that acceptance can be fitted");
   }
   return {};
 }
@@ -90,7 +92,8 @@ Result<Part> read_part(const NamedRecording& source) {
 
 Status belong_together(const Part& base, const Part& part) {
   const auto differ = [&](const std::string& what) {
-    return fail(ErrorKind::usage, fmt::format("{} and {} differ in {}; fit them apart", base.source->file, part.source->file, what));
+    return fail(ErrorKind::usage,
+                fmt::format("{} and {} differ in {}; fit them apart", base.source->file, part.source->file, what));
   };
   if (base.threads != part.threads) return differ("threads");
   if (base.greedy != part.greedy) return differ("temperature");

@@ -26,7 +26,8 @@ Result<T> in_file(const NamedRecording& source, Result<T> result) {
   return result;
 }
 
-// cannot_answer: not a whole recording of a speculating dm-engine with streamed weights; the message says what is missing.
+// cannot_answer: not a whole recording of a speculating dm-engine with streamed weights; the message says what is
+// missing.
 Result<Part> read_part(const NamedRecording& source);
 
 // usage where two recordings are not of one machine, engine and list of requests.

@@ -32,7 +32,8 @@ std::uint32_t RecordedPass::logit_rows() const {
   if (!has_logits()) return 0;
   double all_tokens = 0;
   for (const RecordedOperation& operation : operations) {
-    if (operation.name != "output" && !operation.blocks.empty()) all_tokens = std::max(all_tokens, operation.flops_per_byte);
+    if (operation.name != "output" && !operation.blocks.empty())
+      all_tokens = std::max(all_tokens, operation.flops_per_byte);
   }
   if (all_tokens <= 0) return tokens();
   const double rows = operations.back().flops_per_byte / all_tokens * tokens();
@@ -45,8 +46,9 @@ Result<std::vector<RecordedPass>> cut_passes(const Recording& recording) {
                 "the recording holds no kernels: record dm-engine with --kernel-events on (its default)");
   }
   if (recording.accesses.empty()) {
-    return fail(ErrorKind::cannot_answer,
-                "the recording holds no block accesses: record dm-engine with --resident SIZE, so that weights are streamed");
+    return fail(
+        ErrorKind::cannot_answer,
+        "the recording holds no block accesses: record dm-engine with --resident SIZE, so that weights are streamed");
   }
   const TrackId track = recording.kernels.front().track;
   const std::vector<Stretch> plans = planning(recording, track);
@@ -60,7 +62,8 @@ Result<std::vector<RecordedPass>> cut_passes(const Recording& recording) {
     if (draft) name.remove_prefix(kDraft.size());
     RecordedOperation operation;
     operation.name = name;
-    if (kernel.bytes > 0) operation.flops_per_byte = static_cast<double>(kernel.flops) / static_cast<double>(kernel.bytes);
+    if (kernel.bytes > 0)
+      operation.flops_per_byte = static_cast<double>(kernel.flops) / static_cast<double>(kernel.bytes);
     TimeNs waited_until = kernel.start, planned = 0;
     std::uint32_t looks = 0;
     const auto plan_before = [&](TimeNs time) {
@@ -90,8 +93,9 @@ Result<std::vector<RecordedPass>> cut_passes(const Recording& recording) {
     }
     if (passes.empty()) continue;  // the rest of a pass that had begun before the recording
     if (passes.back().draft != draft) {
-      return fail(ErrorKind::cannot_answer,
-                  "a kernel of one model follows one of the other without an embedding: this is no recording of dm-engine");
+      return fail(
+          ErrorKind::cannot_answer,
+          "a kernel of one model follows one of the other without an embedding: this is no recording of dm-engine");
     }
     passes.back().duration += kernel.duration;
     passes.back().planning += planned;

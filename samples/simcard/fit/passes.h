@@ -22,7 +22,7 @@ struct RecordedOperation {
 struct RecordedPass {
   bool draft = false;
   std::uint64_t step = 0;
-  TimeNs duration = 0;                   // of its operations, stalls included
+  TimeNs duration = 0;  // of its operations, stalls included
   // Looking ahead for prefetches while nothing was waited for (what happens during a wait costs nothing).
   TimeNs planning = 0;
   std::uint32_t plans = 0;

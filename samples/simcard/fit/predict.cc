@@ -15,7 +15,8 @@ bool same(const Settings& a, const Settings& b) {
   const bool both_without = (a.draft.empty() || a.lookahead == 0) && (b.draft.empty() || b.lookahead == 0);
   return (both_without || (a.draft == b.draft && a.lookahead == b.lookahead)) && a.resident == b.resident &&
          a.cache_policy == b.cache_policy && a.prefetch_distance == b.prefetch_distance && a.batch == b.batch &&
-         a.max_concurrent == b.max_concurrent && a.prefill_chunk == b.prefill_chunk && a.baseline_every == b.baseline_every;
+         a.max_concurrent == b.max_concurrent && a.prefill_chunk == b.prefill_chunk &&
+         a.baseline_every == b.baseline_every;
 }
 
 double residual_of(const Fit& fit, const std::string& figure) {
@@ -54,18 +55,22 @@ std::vector<std::string> assumptions_of(const Fit& fit, const Question& question
   said.push_back("the recorded requests are replayed on the recorded machine with its recorded load");
   if (const DraftProfile* profile = profile_of(fit, settings)) {
     if (fit.description.greedy) {
-      said.push_back(fmt::format("greedy text is the same under all settings: the draft's verdict is recorded for {:.0f} % of the positions, "
-                                 "the rest are drawn, given the verdict before ({:.3f} behind a right one, {:.3f} behind a wrong one)",
-                                 100 * known_share(*profile), profile->after_right, profile->after_wrong));
+      said.push_back(fmt::format(
+          "greedy text is the same under all settings: the draft's verdict is recorded for {:.0f} % of the positions, "
+          "the rest are drawn, given the verdict before ({:.3f} behind a right one, {:.3f} behind a wrong one)",
+          100 * known_share(*profile), profile->after_right, profile->after_wrong));
       if (settings.lookahead > profile->acceptance.size()) {
-        said.push_back(fmt::format("extrapolated: positions {} to {} of a draft were not recorded as such; their verdicts are the text's", profile->acceptance.size() + 1, settings.lookahead));
+        said.push_back(fmt::format(
+            "extrapolated: positions {} to {} of a draft were not recorded as such; their verdicts are the text's",
+            profile->acceptance.size() + 1, settings.lookahead));
       }
     } else {
       said.push_back("sampled text differs between settings: every verdict is drawn from the acceptance curve");
     }
     if (!fit.description.greedy && settings.lookahead > profile->acceptance.size()) {
-      said.push_back(fmt::format("extrapolated: positions {} to {} of a draft were not recorded; they take the acceptance of position {}",
-                                 profile->acceptance.size() + 1, settings.lookahead, profile->acceptance.size()));
+      said.push_back(fmt::format(
+          "extrapolated: positions {} to {} of a draft were not recorded; they take the acceptance of position {}",
+          profile->acceptance.size() + 1, settings.lookahead, profile->acceptance.size()));
     }
   } else {
     said.push_back("without speculation: the target's pass over one token");
@@ -73,7 +78,8 @@ std::vector<std::string> assumptions_of(const Fit& fit, const Question& question
   if (settings.prefetch_distance != base.prefetch_distance) {
     said.push_back("extrapolated: looking ahead costs in proportion to the distance");
   }
-  const std::uint32_t batch = settings.max_concurrent == 0 ? settings.batch : std::min(settings.batch, settings.max_concurrent);
+  const std::uint32_t batch =
+      settings.max_concurrent == 0 ? settings.batch : std::min(settings.batch, settings.max_concurrent);
   const std::uint32_t tokens = batch * ((profile_of(fit, settings) == nullptr ? 0 : settings.lookahead) + 1);
   std::uint32_t seen = 0;
   for (const NamedCost& cost : fit.description.target.costs) seen = std::max(seen, most_tokens(cost.curve));
@@ -116,7 +122,8 @@ Result<Prediction> predict(const Fit& fit, const Question& question) {
   }
   Prediction prediction;
   prediction.settings = settings;
-  for (const FittedRecording& each : fit.recordings) prediction.profiled = prediction.profiled || (!question.other_link && same(each.settings, settings));
+  for (const FittedRecording& each : fit.recordings)
+    prediction.profiled = prediction.profiled || (!question.other_link && same(each.settings, settings));
   for (const FigureInfo& info : figure_list()) {
     const auto found = medians->find(info.name);
     if (found == medians->end()) continue;

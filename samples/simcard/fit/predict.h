@@ -26,11 +26,12 @@ struct Prediction {
 };
 
 // Median over seeds of every figure, for one setting.
-Result<Figures> simulate_figures(const Description& description, const Settings& settings, std::vector<Figures>* runs = nullptr);
+Result<Figures> simulate_figures(const Description& description, const Settings& settings,
+                                 std::vector<Figures>* runs = nullptr);
 
-// The interval: the lowest and highest of the seeds and of two runs with all unknown verdicts wrong and all right, widened
-// on both sides by the largest relative residual that the figure has over the fitted recordings. What re-runs of the engine
-// scatter by themselves is not in it. Errors are simulate()'s.
+// The interval: the lowest and highest of the seeds and of two runs with all unknown verdicts wrong and all right,
+// widened on both sides by the largest relative residual that the figure has over the fitted recordings. What re-runs
+// of the engine scatter by themselves is not in it. Errors are simulate()'s.
 Result<Prediction> predict(const Fit& fit, const Question& question);
 
 }  // namespace dmprof::twin

@@ -8,8 +8,8 @@
 namespace dmprof::twin {
 namespace {
 
-constexpr std::uint64_t kAlignment = 4096;   // of resident blocks, the engine's
-constexpr std::size_t kEnoughSamples = 5;    // below that a cost point is left to its neighbours
+constexpr std::uint64_t kAlignment = 4096;  // of resident blocks, the engine's
+constexpr std::size_t kEnoughSamples = 5;   // below that a cost point is left to its neighbours
 
 CostCurve curve_of(const std::map<std::uint32_t, std::vector<double>>& by_tokens) {
   CostCurve all, sound;
@@ -28,7 +28,8 @@ Status same_order(const std::string& name, const RecordedPass& pass, const Recor
     if (i >= whole.operations.size() || pass.operations[i].name != whole.operations[i].name ||
         pass.operations[i].blocks != whole.operations[i].blocks) {
       return fail(ErrorKind::cannot_answer,
-                  fmt::format("{}: a pass of step {} does not ask for the blocks that other passes asked for; the twin knows dense models "
+                  fmt::format("{}: a pass of step {} does not ask for the blocks that other passes asked for; the twin "
+                              "knows dense models "
                               "of dm-engine only, recorded from their start and without losses",
                               name, pass.step));
     }
@@ -63,7 +64,8 @@ Result<ModelProgram> fit_program(const std::string& name, std::span<const Record
                                  const BlockSizes& sizes, std::uint64_t first_block, double pass_other) {
   const auto whole = std::find_if(passes.begin(), passes.end(), [](const RecordedPass* p) { return p->has_logits(); });
   if (whole == passes.end()) {
-    return fail(ErrorKind::cannot_answer, fmt::format("{}: the recording holds no whole pass; record for longer", name));
+    return fail(ErrorKind::cannot_answer,
+                fmt::format("{}: the recording holds no whole pass; record for longer", name));
   }
   ModelProgram program;
   program.name = name;

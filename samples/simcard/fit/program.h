@@ -15,7 +15,8 @@ namespace dmprof::twin {
 using BlockSizes = std::map<std::uint64_t, std::uint64_t>;
 
 // Passes of one model, from one or several recordings. `first_block`: the model's lowest id. `pass_other`: see
-// ModelProgram. cannot_answer where no whole pass is there, or where passes ask for different blocks (not a dense model).
+// ModelProgram. cannot_answer where no whole pass is there, or where passes ask for different blocks (not a dense
+// model).
 Result<ModelProgram> fit_program(const std::string& name, std::span<const RecordedPass* const> passes,
                                  const BlockSizes& sizes, std::uint64_t first_block, double pass_other);
 

@@ -21,7 +21,8 @@ struct Knob {
   std::function<Status(const Fit&, std::string_view, Question&)> set;
 };
 
-std::function<Status(const Fit&, std::string_view, Question&)> whole(std::uint32_t Settings::*member, std::uint32_t low, std::uint32_t high) {
+std::function<Status(const Fit&, std::string_view, Question&)> whole(std::uint32_t Settings::*member, std::uint32_t low,
+                                                                     std::uint32_t high) {
   return [=](const Fit&, std::string_view text, Question& question) -> Status {
     std::uint32_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -54,8 +55,9 @@ Status set_draft(const Fit& fit, std::string_view text, Question& question) {
     }
     known += (known.empty() ? "" : ", ") + profile.program.name;
   }
-  return fail(ErrorKind::cannot_answer,
-              fmt::format("no recording with it was fitted (there are: {}); record one and give it to fit as well", known));
+  return fail(
+      ErrorKind::cannot_answer,
+      fmt::format("no recording with it was fitted (there are: {}); record one and give it to fit as well", known));
 }
 
 Status set_backing(const Fit& fit, std::string_view text, Question& question) {
@@ -87,18 +89,22 @@ std::span<const Knob> knobs() {
 }
 
 // Knobs of the engine that change what a recording measured.
-constexpr std::string_view kUnanswerable[] = {"threads", "kv_type", "temperature", "top_p", "seed", "draft_ngram", "model"};
+constexpr std::string_view kUnanswerable[] = {"threads", "kv_type",     "temperature", "top_p",
+                                              "seed",    "draft_ngram", "model"};
 
 tl::unexpected<Error> unknown(std::string_view name) {
   name = name.substr(0, 40);
   if (std::find(std::begin(kUnanswerable), std::end(kUnanswerable), name) != std::end(kUnanswerable)) {
-    return fail(ErrorKind::cannot_answer,
-                fmt::format("--set {}: a recording does not tell what another {} would change; record with it and fit that", name, name));
+    return fail(
+        ErrorKind::cannot_answer,
+        fmt::format("--set {}: a recording does not tell what another {} would change; record with it and fit that",
+                    name, name));
   }
   std::vector<std::string> names;
   for (const Knob& knob : knobs()) names.emplace_back(knob.name);
   const std::string near = simcard::nearest(name, names);
-  if (!near.empty()) return fail(ErrorKind::usage, fmt::format("--set: unknown knob \"{}\"; did you mean {}?", name, near));
+  if (!near.empty())
+    return fail(ErrorKind::usage, fmt::format("--set: unknown knob \"{}\"; did you mean {}?", name, near));
   return fail(ErrorKind::usage, fmt::format("--set: unknown knob \"{}\"; known are {}", name, fmt::join(names, ", ")));
 }
 
@@ -110,7 +116,8 @@ Result<Question> parse_settings(const Fit& fit, std::string_view text) {
   while (!text.empty()) {
     // A comma inside a link's description belongs to it.
     std::size_t end = text.find(',');
-    while (end != std::string_view::npos && text.substr(end + 1, text.find(',', end + 1) - end - 1).find('=') == std::string_view::npos &&
+    while (end != std::string_view::npos &&
+           text.substr(end + 1, text.find(',', end + 1) - end - 1).find('=') == std::string_view::npos &&
            text.starts_with("backing=")) {
       end = text.find(',', end + 1);
     }
@@ -118,7 +125,8 @@ Result<Question> parse_settings(const Fit& fit, std::string_view text) {
     text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     const std::size_t equals = pair.find('=');
     if (equals == std::string_view::npos || equals == 0 || equals + 1 == pair.size()) {
-      return fail(ErrorKind::usage, fmt::format("--set \"{}\": write KNOB=VALUE, for example lookahead=8,resident=4MiB", pair.substr(0, 40)));
+      return fail(ErrorKind::usage, fmt::format("--set \"{}\": write KNOB=VALUE, for example lookahead=8,resident=4MiB",
+                                                pair.substr(0, 40)));
     }
     const std::string_view name = pair.substr(0, equals);
     const auto known = std::find_if(knobs().begin(), knobs().end(), [&](const Knob& k) { return k.name == name; });
@@ -132,9 +140,11 @@ Result<Question> parse_settings(const Fit& fit, std::string_view text) {
 }
 
 std::string describe(const Settings& s) {
-  return fmt::format("lookahead={} draft={} resident={} cache_policy={} prefetch_distance={} batch={} max_concurrent={} prefill_chunk={} baseline_every={}",
-                     s.lookahead, s.draft.empty() ? "none" : s.draft, s.resident, s.cache_policy, s.prefetch_distance, s.batch, s.max_concurrent,
-                     s.prefill_chunk, s.baseline_every);
+  return fmt::format(
+      "lookahead={} draft={} resident={} cache_policy={} prefetch_distance={} batch={} max_concurrent={} "
+      "prefill_chunk={} baseline_every={}",
+      s.lookahead, s.draft.empty() ? "none" : s.draft, s.resident, s.cache_policy, s.prefetch_distance, s.batch,
+      s.max_concurrent, s.prefill_chunk, s.baseline_every);
 }
 
 }  // namespace dmprof::twin

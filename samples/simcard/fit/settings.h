@@ -16,8 +16,9 @@ struct Question {
   bool other_link = false;
 };
 
-// Starts from the base recording's settings. Accepts several lists. usage: an unknown knob (with the nearest known one), a
-// knob no recording can answer for, a value of nonsense, a knob given twice; cannot_answer: a draft that was not recorded.
+// Starts from the base recording's settings. Accepts several lists. usage: an unknown knob (with the nearest known
+// one), a knob no recording can answer for, a value of nonsense, a knob given twice; cannot_answer: a draft that was
+// not recorded.
 Result<Question> parse_settings(const Fit& fit, std::string_view text);
 
 // "lookahead=5 draft=… resident=2097152 …", the same names.

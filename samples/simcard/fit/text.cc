@@ -33,23 +33,26 @@ Result<std::map<std::uint64_t, Life>> lives_of(const Recording& recording) {
       life.ended = true;
     }
   }
-  if (lives.empty() || lives.size() > kMostRequests || lives.begin()->first == 0 || lives.rbegin()->first != lives.size()) {
+  if (lives.empty() || lives.size() > kMostRequests || lives.begin()->first == 0 ||
+      lives.rbegin()->first != lives.size()) {
     return fail(ErrorKind::cannot_answer,
-                "the recording does not hold every request from its arrival on: record dm-engine from its start with dmprof run");
+                "the recording does not hold every request from its arrival on: record dm-engine from its start with "
+                "dmprof run");
   }
   for (const auto& [id, life] : lives) {
     if (!life.arrival || !life.ended || life.prompt == 0 || life.output == 0 || life.prompt > kMostTokens ||
         life.output > kMostTokens) {
-      return fail(ErrorKind::cannot_answer,
-                  fmt::format("request {} is not in the recording from its arrival to its end: let the engine finish", id));
+      return fail(
+          ErrorKind::cannot_answer,
+          fmt::format("request {} is not in the recording from its arrival to its end: let the engine finish", id));
     }
   }
   return lives;
 }
 
 struct StepPasses {
-  std::vector<std::uint64_t> target;                      // embedding blocks, all passes of the step
-  std::vector<std::span<const std::uint64_t>> draft;      // by pass
+  std::vector<std::uint64_t> target;                  // embedding blocks, all passes of the step
+  std::vector<std::span<const std::uint64_t>> draft;  // by pass
 };
 
 void note(std::vector<std::int64_t>& path, std::size_t position, std::uint64_t block) {
@@ -117,7 +120,8 @@ void read_verdicts(const SpeculationStep& row, std::uint32_t prompt, std::vector
   if (row.verified == 0 || row.position < prompt) return;
   const std::size_t first = row.position - prompt;
   for (std::uint32_t i = 0; i < row.accepted && first + i < matches.size(); ++i) matches[first + i] = Match::right;
-  if (row.accepted < row.verified && first + row.accepted < matches.size()) matches[first + row.accepted] = Match::wrong;
+  if (row.accepted < row.verified && first + row.accepted < matches.size())
+    matches[first + row.accepted] = Match::wrong;
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What a recording shows of the texts: which drafts agreed with them, and the embedding block of every token that passed
-// through a model.
+// What a recording shows of the texts: which drafts agreed with them, and the embedding block of every token that
+// passed through a model.
 #pragma once
 
 #include <span>
@@ -27,8 +27,8 @@ struct AcceptanceCell {
   std::uint64_t accepted = 0;
 };
 struct AcceptanceCounts {
-  std::vector<AcceptanceCell> by_position;          // [0]: first draft token
-  std::vector<std::uint32_t> length_from;           // tokens in the sequence at which a bucket begins
+  std::vector<AcceptanceCell> by_position;             // [0]: first draft token
+  std::vector<std::uint32_t> length_from;              // tokens in the sequence at which a bucket begins
   std::vector<std::vector<AcceptanceCell>> by_length;  // [bucket][position]
 };
 AcceptanceCounts count_acceptance(const Recording& recording);

@@ -1,5 +1,5 @@
-// What the twin knows of one engine on one machine. Plain data: samples/simcard/fit fills it from recordings, tests fill
-// it by hand. Times are nanoseconds, sizes bytes; costs are real numbers because they are averages.
+// What the twin knows of one engine on one machine. Plain data: samples/simcard/fit fills it from recordings, tests
+// fill it by hand. Times are nanoseconds, sizes bytes; costs are real numbers because they are averages.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ struct Bins {
 };
 double draw(const Bins& bins, simcard::Random& random);
 
-// Cost of one kind of operation by the tokens it computes, ascending. Between points it is a straight line; outside them
-// the line of the two nearest points goes on, never below the smallest cost seen divided by its tokens. One point alone
-// stands for a cost proportional to tokens.
+// Cost of one kind of operation by the tokens it computes, ascending. Between points it is a straight line; outside
+// them the line of the two nearest points goes on, never below the smallest cost seen divided by its tokens. One point
+// alone stands for a cost proportional to tokens.
 struct CostPoint {
   std::uint32_t tokens = 0;
   double ns = 0;
@@ -39,9 +39,13 @@ struct CostCurve {
 
 // One operation of a forward pass: the blocks it asks for, in order, and which cost curve it follows.
 struct Operation {
-  enum class Kind : std::uint8_t { plain, embed, output };  // embed: one block a token; output: only for tokens with
-                                                            // logits
-  std::uint32_t cost = 0;                                   // index into ModelProgram::costs
+  enum class Kind : std::uint8_t {
+    plain,
+    embed,
+    output
+  };                       // embed: one block a token; output: only for tokens with
+                           // logits
+  std::uint32_t cost = 0;  // index into ModelProgram::costs
   Kind kind = Kind::plain;
   std::vector<BlockId> blocks;
 };
@@ -58,7 +62,7 @@ struct Block {
 
 // What one model does in a forward pass, whatever the tokens are.
 struct ModelProgram {
-  std::string name;  // file name without folder
+  std::string name;           // file name without folder
   std::vector<Block> blocks;  // ids: the target's from 0, a draft's behind the target's
   std::vector<Operation> operations;
   std::vector<NamedCost> costs;
@@ -76,8 +80,8 @@ struct ModelProgram {
 struct Link {
   bool imitated = true;
   double bytes_per_second = 0;
-  std::int64_t latency = 0;        // imitated only
-  double move_base = 0;            // a thread moving bytes takes move_base + bytes / move_bytes_per_second
+  std::int64_t latency = 0;  // imitated only
+  double move_base = 0;      // a thread moving bytes takes move_base + bytes / move_bytes_per_second
   double move_bytes_per_second = 0;
   Bins excess;  // what a transfer takes beyond that (on a real link also: less)
 
@@ -87,13 +91,13 @@ struct Link {
 
 // The machine's and the engine's own habits.
 struct Habits {
-  double plan = 0;            // looking ahead once, at `plan_distance`; proportional to the distance otherwise
+  double plan = 0;  // looking ahead once, at `plan_distance`; proportional to the distance otherwise
   std::uint32_t plan_distance = 1;
-  Bins miss_overshoot;        // from a block's arrival until the engine goes on, after a miss
-  Bins late_overshoot;        // the same after waiting for a prefetch
-  Bins prefetch_oversleep;    // from a prefetch's arrival until its thread looks for more
-  double accept_step = 0;     // judging and bookkeeping, a step
-  double between_steps = 0;   // from one step's end to the next one's start
+  Bins miss_overshoot;       // from a block's arrival until the engine goes on, after a miss
+  Bins late_overshoot;       // the same after waiting for a prefetch
+  Bins prefetch_oversleep;   // from a prefetch's arrival until its thread looks for more
+  double accept_step = 0;    // judging and bookkeeping, a step
+  double between_steps = 0;  // from one step's end to the next one's start
 };
 
 // A draft's verdict on a position of a text, given the true text before it.
@@ -103,7 +107,7 @@ struct RequestText {
   std::int64_t arrival = 0;  // after the first request's
   std::uint32_t prompt_tokens = 0;
   std::uint32_t output_tokens = 0;
-  bool ended_by_limit = true;  // else by an end of text
+  bool ended_by_limit = true;           // else by an end of text
   std::vector<std::int64_t> embedding;  // target's block by position; -1: not seen
 };
 
@@ -115,7 +119,8 @@ struct DraftProfile {
   std::vector<std::vector<std::int64_t>> embedding;  // draft's block by position of the sequence; -1: not seen
   // Conditional acceptance by position in the chain, from 1: what chains of sampled text are drawn with.
   std::vector<double> acceptance;
-  // Chance of a right verdict behind a right and behind a wrong one: what unknown verdicts of greedy text are drawn with.
+  // Chance of a right verdict behind a right and behind a wrong one: what unknown verdicts of greedy text are drawn
+  // with.
   double after_right = 0;
   double after_wrong = 0;
 };

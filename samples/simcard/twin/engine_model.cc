@@ -61,10 +61,10 @@ class Run {
   std::unique_ptr<PassModel> draft_pass_;
 
   Time now_ = 0;
-  std::vector<std::size_t> order_;  // requests by arrival
-  std::size_t next_ = 0;            // of order_, not admitted
+  std::vector<std::size_t> order_;      // requests by arrival
+  std::size_t next_ = 0;                // of order_, not admitted
   std::vector<SequenceModel> running_;  // in order of admission
-  std::vector<SequenceModel*> batch_;  // of the step in progress, into running_
+  std::vector<SequenceModel*> batch_;   // of the step in progress, into running_
   std::vector<SequenceModel*> drafting_;
   std::vector<PassToken> tokens_;
   std::uint32_t baseline_at_ = 0;
@@ -128,7 +128,8 @@ void Run::step() {
   record.step = ++step_;
   record.start = now_;
   record.batch = static_cast<std::uint32_t>(batch_.size());
-  for (std::size_t i = next_; i < order_.size(); ++i) record.waiting += description_.requests[order_[i]].arrival <= now_;
+  for (std::size_t i = next_; i < order_.size(); ++i)
+    record.waiting += description_.requests[order_[i]].arrival <= now_;
   prefill_ = record.prefill = std::any_of(batch_.begin(), batch_.end(), [](auto* s) { return s->chunk > 0; });
   plain_ = false;
   if (!prefill_ && settings_.baseline_every > 0 && draft_ != nullptr) {
@@ -178,7 +179,8 @@ void Run::draft_first() {
     const bool proposes = s->wanted > 0;
     const std::uint32_t end = proposes ? s->tokens : s->computed + s->chunk;
     if (end <= s->draft_known || (!proposes && s->chunk == 0)) continue;
-    for (std::uint32_t at = s->draft_known; at < end; ++at) tokens_.push_back(token(*s, at, proposes && at + 1 == end, true));
+    for (std::uint32_t at = s->draft_known; at < end; ++at)
+      tokens_.push_back(token(*s, at, proposes && at + 1 == end, true));
     s->draft_known = end;
     if (proposes) drafting_.push_back(s);
   }
@@ -263,7 +265,8 @@ Result<Trace> simulate(const Description& description, const Settings& settings,
     }
     if (draft == nullptr) {
       return fail(ErrorKind::cannot_answer,
-                  fmt::format("no recording with the draft {} was fitted; record one and give it to fit as well", settings.draft));
+                  fmt::format("no recording with the draft {} was fitted; record one and give it to fit as well",
+                              settings.draft));
     }
   }
   if (settings.batch == 0 || settings.prefill_chunk == 0) {

@@ -19,7 +19,8 @@ Time PassModel::run(std::span<const PassToken> tokens, Time now, std::uint64_t s
 }
 
 Time PassModel::run_one(std::span<const PassToken> tokens, Time now, std::uint64_t step, bool prefill) {
-  const auto rows = static_cast<std::uint32_t>(std::count_if(tokens.begin(), tokens.end(), [](auto& t) { return t.logits; }));
+  const auto rows =
+      static_cast<std::uint32_t>(std::count_if(tokens.begin(), tokens.end(), [](auto& t) { return t.logits; }));
   const auto count = static_cast<std::uint32_t>(tokens.size());
   const double factor = program_.noise.means.empty() ? 1 : draw(program_.noise, random_);
   for (const Operation& operation : program_.operations) {

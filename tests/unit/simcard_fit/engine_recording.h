@@ -1,5 +1,6 @@
-// A recording as dm-engine leaves it, written pass by pass with costs and texts that a fit must find again. The target has
-// blocks 0..3 (an embedding in 2 and 3, which are the output as well), the draft 4 and 5. A pass over n tokens costs
+// A recording as dm-engine leaves it, written pass by pass with costs and texts that a fit must find again. The target
+// has blocks 0..3 (an embedding in 2 and 3, which are the output as well), the draft 4 and 5. A pass over n tokens
+// costs
 //   target: embed 10 n, qkv 100 + 50 n, output 30 a row       draft: embed 5 n, qkv 20 n, output 7 a row
 // and nothing else; the engine looks ahead once in each qkv, in 9 + 4 ns.
 #pragma once
@@ -59,8 +60,8 @@ class EngineRecording {
     std::erase_if(recording_.knobs, [&](const Knob& k) { return k.name == name; });
   }
 
-  // A request of `prompt` tokens whose verdicts are known: '1' right, '0' wrong, at each output position but the first. It
-  // is run to its end at a lookahead of `lookahead`, all token embeddings in block 2.
+  // A request of `prompt` tokens whose verdicts are known: '1' right, '0' wrong, at each output position but the first.
+  // It is run to its end at a lookahead of `lookahead`, all token embeddings in block 2.
   void run_request(std::uint32_t prompt, const std::string& text, std::uint32_t lookahead = 3) {
     ++request_;
     point(RequestPoint::arrive, prompt);
@@ -115,7 +116,8 @@ class EngineRecording {
     begin_ = drafted_at_ = now_;
   }
 
-  void end_step(std::uint32_t position, std::uint32_t drafted, std::uint32_t accepted, std::uint32_t emitted, StepCut cut) {
+  void end_step(std::uint32_t position, std::uint32_t drafted, std::uint32_t accepted, std::uint32_t emitted,
+                StepCut cut) {
     Step step;
     step.track = 1;
     step.step = step_;
@@ -147,8 +149,8 @@ class EngineRecording {
     const auto n = static_cast<TimeNs>(embedding.size());
     const std::string prefix = draft ? "draft." : "";
     kernel(prefix + "embed", embedding, draft ? 5 * n : 10 * n, 0, 0, false);
-    kernel(prefix + "qkv", draft ? std::vector<std::uint64_t>{4} : std::vector<std::uint64_t>{0, 1}, draft ? 20 * n : 100 + 50 * n,
-           embedding.size() * 200, 100, true);
+    kernel(prefix + "qkv", draft ? std::vector<std::uint64_t>{4} : std::vector<std::uint64_t>{0, 1},
+           draft ? 20 * n : 100 + 50 * n, embedding.size() * 200, 100, true);
     if (rows > 0) {
       kernel(prefix + "output", draft ? std::vector<std::uint64_t>{5} : std::vector<std::uint64_t>{2, 3},
              draft ? 7 * rows : 30 * rows, rows * 200, 100, false);
@@ -156,8 +158,8 @@ class EngineRecording {
     now_ += kPassOther;
   }
 
-  void kernel(const std::string& name, const std::vector<std::uint64_t>& blocks, TimeNs compute, std::uint64_t flops, std::uint64_t bytes,
-              bool plans) {
+  void kernel(const std::string& name, const std::vector<std::uint64_t>& blocks, TimeNs compute, std::uint64_t flops,
+              std::uint64_t bytes, bool plans) {
     Kernel kernel;
     kernel.track = 1;
     kernel.start = now_;

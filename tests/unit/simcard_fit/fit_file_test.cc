@@ -32,7 +32,8 @@ TEST(FitFile, BothFormsReadBackAsWhatWasWritten) {
 TEST(FitFile, TheYamlFormExplainsItself) {
   const std::string text = to_text(sample(), false);
   EXPECT_THAT(text, StartsWith("# A twin of dm-engine"));
-  for (const char* key : {"\nacceptance:", "\nlink:", "\nhabits:", "\ntarget:", "\ndrafts:", "\nrequests:", "latency_ns: 2000", "\"?110111?111?1?\""}) {
+  for (const char* key : {"\nacceptance:", "\nlink:", "\nhabits:", "\ntarget:", "\ndrafts:", "\nrequests:",
+                          "latency_ns: 2000", "\"?110111?111?1?\""}) {
     EXPECT_THAT(text, HasSubstr(key));
   }
 }
@@ -72,22 +73,27 @@ TEST_P(Damaged, IsRefusedWithItsPlace) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, Damaged,
-    testing::Values(Damage{"AnotherVersion", "format: 1", "format: 2", "format"}, Damage{"AMissingKey", "latency_ns: 2000", "lat: 2000", "latency_ns: is missing"},
+    testing::Values(Damage{"AnotherVersion", "format: 1", "format: 2", "format"},
+                    Damage{"AMissingKey", "latency_ns: 2000", "lat: 2000", "latency_ns: is missing"},
                     Damage{"ATextForANumber", "latency_ns: 2000", "latency_ns: soon", "whole number"},
                     Damage{"ANegativeTime", "latency_ns: 2000", "latency_ns: -5", "whole number"},
                     Damage{"NotANumber", "accept_step_ns: 23.0", "accept_step_ns: nan", "must be a number"},
-                    Damage{"ABandwidthOfZero", "bytes_per_second: 1000000000.0", "bytes_per_second: 0", "bytes_per_second"},
+                    Damage{"ABandwidthOfZero", "bytes_per_second: 1000000000.0", "bytes_per_second: 0",
+                           "bytes_per_second"},
                     Damage{"AWordForTruth", "imitated: true", "imitated: maybe", "true or false"},
                     Damage{"ABlockThatIsNotThere", "[\"qkv\",0,1]", "[\"qkv\",0,7]", "whole number from 0 to 3"},
                     Damage{"AnOperationWithoutCost", "[\"qkv\",0,1]", "[\"gemm\",0,1]", "costs"},
-                    Damage{"AVerdictOfNonsense", "?110111", "?11x111", "0, 1 and ?"}, Damage{"ABatchOfZero", "batch: 1", "batch: 0", "batch"},
+                    Damage{"AVerdictOfNonsense", "?110111", "?11x111", "0, 1 and ?"},
+                    Damage{"ABatchOfZero", "batch: 1", "batch: 0", "batch"},
                     Damage{"AnUnknownPolicy", "cache_policy: 0", "cache_policy: 9", "cache_policy"},
                     Damage{"APromptOfNothing", "prompt_tokens: 10", "prompt_tokens: 0", "prompt_tokens"},
-                    Damage{"AListForAMap", "link:", "link: []\nlonk:", "imitated: is missing"}, Damage{"BrokenYaml", "habits:", "habits: [", "dm-simcard fit"}),
+                    Damage{"AListForAMap", "link:", "link: []\nlonk:", "imitated: is missing"},
+                    Damage{"BrokenYaml", "habits:", "habits: [", "dm-simcard fit"}),
     [](const auto& each) { return each.param.name; });
 
 TEST(FitFile, ForeignTextIsRefused) {
-  for (const char* text : {"", "[]", "hello", "{}", "\x01\x02", "- a\n- b", "{\"format\": {\"format\": 1}}", "a: &a [*a]"}) {
+  for (const char* text :
+       {"", "[]", "hello", "{}", "\x01\x02", "- a\n- b", "{\"format\": {\"format\": 1}}", "a: &a [*a]"}) {
     const auto result = parse_fit(text, "x");
     ASSERT_FALSE(result.has_value()) << text;
     EXPECT_EQ(result.error().kind, ErrorKind::bad_input);
@@ -96,7 +102,8 @@ TEST(FitFile, ForeignTextIsRefused) {
 
 TEST(FitFile, EveryTruncationIsRefusedOrWhole) {
   const std::string text = to_text(sample(), true);
-  for (std::size_t length = 0; length + 2 < text.size(); length += 97) EXPECT_FALSE(parse_fit(text.substr(0, length), "x").has_value()) << length;
+  for (std::size_t length = 0; length + 2 < text.size(); length += 97)
+    EXPECT_FALSE(parse_fit(text.substr(0, length), "x").has_value()) << length;
 }
 
 }  // namespace

@@ -51,7 +51,11 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"WithoutAccesses", [](EngineRecording& r) { r.raw().accesses.clear(); }, "no block accesses"},
         Case{"WithoutKernels", [](EngineRecording& r) { r.raw().kernels.clear(); }, "no kernels"},
         Case{"WithoutTransfers", [](EngineRecording& r) { r.raw().transfers.clear(); }, "no transfers"},
-        Case{"WithLosses", [](EngineRecording& r) { r.raw().losses.push_back({1, "ring_full", 3}); }, "3 events were lost"},
+        Case{"WithLosses",
+             [](EngineRecording& r) {
+               r.raw().losses.push_back({1, "ring_full", 3});
+             },
+             "3 events were lost"},
         Case{"OfAnotherEngine", [](EngineRecording& r) { r.raw().knobs.clear(); }, "no recording of dm-engine"},
         Case{"WithoutADraftKnob", [](EngineRecording& r) { r.without_knob("draft"); }, "no recording of dm-engine"},
         Case{"WithAKnobOfNonsense", [](EngineRecording& r) { r.knob("batch", "-1"); }, "batch"},
@@ -64,8 +68,10 @@ INSTANTIATE_TEST_SUITE_P(
              "no kernel is named embed"},
         Case{"WithoutRequests", [](EngineRecording& r) { r.raw().requests.clear(); }, "every request"},
         Case{"WithoutARequestsEnd", [](EngineRecording& r) { r.raw().requests.pop_back(); }, "request 2"},
-        Case{"WithARequestOfEndlessTokens", [](EngineRecording& r) { r.raw().requests.back().tokens = 1ULL << 60; }, "request 2"},
-        Case{"WithASparseRequestId", [](EngineRecording& r) { r.raw().requests.back().request = 1ULL << 60; }, "every request"},
+        Case{"WithARequestOfEndlessTokens", [](EngineRecording& r) { r.raw().requests.back().tokens = 1ULL << 60; },
+             "request 2"},
+        Case{"WithASparseRequestId", [](EngineRecording& r) { r.raw().requests.back().request = 1ULL << 60; },
+             "every request"},
         Case{"OfAModelThatIsNotDense", [](EngineRecording& r) { r.raw().accesses.back().block = 1; }, "dense models"}),
     [](const auto& each) { return each.param.name; });
 

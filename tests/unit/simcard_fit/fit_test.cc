@@ -113,8 +113,8 @@ TEST(Fit, FindsVerdictsTextsAndRequests) {
   EXPECT_EQ(fit.description.requests[1].prompt_tokens, 70U);
   EXPECT_EQ(fit.description.requests[1].output_tokens, 11U);
   EXPECT_TRUE(fit.description.greedy);
-  // Chains of 3 from 1: 110 -> 1,1,0; from 4: 111 and the token behind it unknown; from 8: 111, unknown; at 12 there is room
-  // for one: 1, and the last one is the target's.
+  // Chains of 3 from 1: 110 -> 1,1,0; from 4: 111 and the token behind it unknown; from 8: 111, unknown; at 12 there is
+  // room for one: 1, and the last one is the target's.
   EXPECT_EQ(text_of(fit.description.drafts[0].matches[0]), "?110111?111?1?");
   // From 1: 0; from 2: 0; from 3: 111, unknown; from 7: 111, and the last token is the target's.
   EXPECT_EQ(text_of(fit.description.drafts[0].matches[1]), "?00111?111?");
@@ -142,7 +142,8 @@ TEST(Fit, CountsAcceptanceByPositionAndLength) {
 }
 
 TEST(Fit, UnknownVerdictsAreGivenTheOneBeforeThem) {
-  const auto persistence = persistence_of({{Match::right, Match::right, Match::wrong, Match::right, Match::unknown, Match::wrong}});
+  const auto persistence =
+      persistence_of({{Match::right, Match::right, Match::wrong, Match::right, Match::unknown, Match::wrong}});
   EXPECT_DOUBLE_EQ(persistence.after_right, 0.5);
   EXPECT_DOUBLE_EQ(persistence.after_wrong, 1);
   const auto one_side = persistence_of({{Match::right, Match::wrong}});

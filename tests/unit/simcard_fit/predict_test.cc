@@ -27,7 +27,8 @@ Prediction predicted(const std::string& set) {
 }
 
 const Predicted* find(const Prediction& prediction, const std::string& name) {
-  const auto found = std::find_if(prediction.figures.begin(), prediction.figures.end(), [&](const Predicted& p) { return p.name == name; });
+  const auto found = std::find_if(prediction.figures.begin(), prediction.figures.end(),
+                                  [&](const Predicted& p) { return p.name == name; });
   return found == prediction.figures.end() ? nullptr : &*found;
 }
 
@@ -39,7 +40,8 @@ TEST(Predict, TheRecordedSettingsAreProfiledAndOthersAreNot) {
 }
 
 TEST(Predict, EveryFigureLiesInItsIntervalAndRatiosBelowOne) {
-  for (const char* set : {"", "lookahead=8,resident=32KiB,cache_policy=2", "batch=2,prefetch_distance=16", "draft=none", "lookahead=0"}) {
+  for (const char* set :
+       {"", "lookahead=8,resident=32KiB,cache_policy=2", "batch=2,prefetch_distance=16", "draft=none", "lookahead=0"}) {
     const Prediction prediction = predicted(set);
     EXPECT_GE(prediction.figures.size(), 8U) << set;
     for (const Predicted& each : prediction.figures) {
@@ -73,7 +75,8 @@ TEST(Predict, WhatWasExtrapolatedIsSaid) {
 
 TEST(Predict, ASlowerLinkAndASmallerCacheCostTime) {
   const double base = find(predicted("resident=16KiB,prefetch_distance=0"), "step_time_mean")->value;
-  EXPECT_GT(find(predicted("resident=16KiB,prefetch_distance=0,backing=throttle:10MB/s,2us"), "step_time_mean")->value, base);
+  EXPECT_GT(find(predicted("resident=16KiB,prefetch_distance=0,backing=throttle:10MB/s,2us"), "step_time_mean")->value,
+            base);
   EXPECT_LT(find(predicted("resident=64KiB,prefetch_distance=0"), "step_time_mean")->value, base);
 }
 

@@ -16,7 +16,8 @@ const Fit& sample() {
 }
 
 TEST(ParseSettings, StartsFromTheBaseAndTurnsWhatIsNamed) {
-  const auto question = parse_settings(sample(), "lookahead=8,resident=4MiB,cache_policy=2,prefetch_distance=0,batch=4,max_concurrent=3");
+  const auto question =
+      parse_settings(sample(), "lookahead=8,resident=4MiB,cache_policy=2,prefetch_distance=0,batch=4,max_concurrent=3");
   ASSERT_TRUE(question.has_value()) << question.error().message;
   EXPECT_EQ(question->settings.lookahead, 8U);
   EXPECT_EQ(question->settings.resident, 4U << 20);
@@ -56,10 +57,31 @@ TEST(ParseSettings, AnUnknownKnobIsAnsweredWithTheNearest) {
 }
 
 TEST(ParseSettings, NonsenseIsRefused) {
-  for (const char* text : {"lookahead", "lookahead=", "=3", ",", "lookahead=3,", "lookahead=-1", "lookahead=1.5", "lookahead=33", "lookahead=1e99",
-                           "lookahead=nan", "lookahead=0x4", "lookahead= 3", "resident=much", "resident=-4MiB", "resident=1e40", "resident=4MiBs",
-                           "cache_policy=3", "batch=0", "batch=257", "prefill_chunk=0", "prefetch_distance=5000", "backing=file", "backing=throttle:0B/s",
-                           "backing=throttle:1GB/s,never", "lookahead=3,lookahead=4"}) {
+  for (const char* text : {"lookahead",
+                           "lookahead=",
+                           "=3",
+                           ",",
+                           "lookahead=3,",
+                           "lookahead=-1",
+                           "lookahead=1.5",
+                           "lookahead=33",
+                           "lookahead=1e99",
+                           "lookahead=nan",
+                           "lookahead=0x4",
+                           "lookahead= 3",
+                           "resident=much",
+                           "resident=-4MiB",
+                           "resident=1e40",
+                           "resident=4MiBs",
+                           "cache_policy=3",
+                           "batch=0",
+                           "batch=257",
+                           "prefill_chunk=0",
+                           "prefetch_distance=5000",
+                           "backing=file",
+                           "backing=throttle:0B/s",
+                           "backing=throttle:1GB/s,never",
+                           "lookahead=3,lookahead=4"}) {
     const auto question = parse_settings(sample(), text);
     if (std::string(text) == "lookahead=3,") continue;  // a comma at the end says nothing more
     ASSERT_FALSE(question.has_value()) << text;

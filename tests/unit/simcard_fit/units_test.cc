@@ -16,9 +16,10 @@ TEST(Units, AreReadAsWritten) {
 }
 
 TEST(Units, WrongOnesAreRefused) {
-  for (const char* text : {"", "x", "-1", "1e400", "inf", "nan", "1MB/s", "1mb"}) EXPECT_FALSE(parse_bytes(text).has_value()) << text;
-  for (const char* text : {"", "file", "throttle:", "throttle:1GB", "throttle:1GB/s,", "throttle:1GB/s,1us,1us", "throttle:999B/s", "throttle:1e30TB/s", "throttle:1GB/s,11s",
-                           "throttle:1GB/s,-1us"}) {
+  for (const char* text : {"", "x", "-1", "1e400", "inf", "nan", "1MB/s", "1mb"})
+    EXPECT_FALSE(parse_bytes(text).has_value()) << text;
+  for (const char* text : {"", "file", "throttle:", "throttle:1GB", "throttle:1GB/s,", "throttle:1GB/s,1us,1us",
+                           "throttle:999B/s", "throttle:1e30TB/s", "throttle:1GB/s,11s", "throttle:1GB/s,-1us"}) {
     EXPECT_FALSE(parse_throttle(text).has_value()) << text;
   }
 }

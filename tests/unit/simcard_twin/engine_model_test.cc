@@ -1,5 +1,5 @@
-// The engine model on a model of three operations whose times are round numbers: a target pass over n tokens takes 1,000 n ns,
-// a draft pass 100 n ns, once everything is resident.
+// The engine model on a model of three operations whose times are round numbers: a target pass over n tokens takes
+// 1,000 n ns, a draft pass 100 n ns, once everything is resident.
 #include "samples/simcard/twin/engine_model.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,8 @@ ModelProgram make_program(const std::string& name, BlockId first, double ns_per_
   program.name = name;
   program.blocks = {{1'000, 1'000}, {1'000, 1'000}};
   program.costs = {{"embed", {{{1, 0, 1}}}}, {"qkv", {{{1, ns_per_token, 1}}}}, {"output", {{{1, 0, 1}}}}};
-  program.operations = {{0, Operation::Kind::embed, {}}, {1, Operation::Kind::plain, {first}}, {2, Operation::Kind::output, {first + 1}}};
+  program.operations = {
+      {0, Operation::Kind::embed, {}}, {1, Operation::Kind::plain, {first}}, {2, Operation::Kind::output, {first + 1}}};
   program.embedding_blocks = {first + 1};
   program.embedding_share = {1};
   return program;
@@ -70,7 +71,8 @@ TEST(EngineModel, FollowsTheRecordedVerdictsAtEveryLookahead) {
   // at 1: 1,1,0 -> 2 and the target's; at 4: 1,1,1 -> 3 and the target's; at 8: room for 2 drafts beside the target's
   EXPECT_EQ(accepted(bench.run()), (std::vector<std::uint32_t>{0, 2, 3, 2}));
   bench.settings.lookahead = 1;
-  // chains of one token: at 1 right (2 is given with it), at 3 wrong, at 4, 6 and 8 right; for the last there is no room
+  // chains of one token: at 1 right (2 is given with it), at 3 wrong, at 4, 6 and 8 right; for the last there is no
+  // room
   EXPECT_EQ(accepted(bench.run()), (std::vector<std::uint32_t>{0, 1, 0, 1, 1, 1, 0}));
 }
 
@@ -195,7 +197,9 @@ TEST(EngineModel, BatchesAboveAPassAreCutIntoSeveral) {
   const Trace trace = bench.run();
   EXPECT_EQ(trace.steps[0].target_tokens, 200U);
   // Four passes over 64, 64, 64 and 8 tokens ask for the one matrix block each, every token for its embedding.
-  EXPECT_EQ(std::count_if(trace.accesses.begin(), trace.accesses.end(), [](auto& a) { return a.step == 1 && a.block == 0; }), 4);
+  EXPECT_EQ(
+      std::count_if(trace.accesses.begin(), trace.accesses.end(), [](auto& a) { return a.step == 1 && a.block == 0; }),
+      4);
 }
 
 TEST(EngineModel, RefusesWhatItCannotRun) {

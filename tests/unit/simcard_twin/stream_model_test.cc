@@ -1,5 +1,5 @@
-// The streaming model against cases that can be worked out by hand: blocks of 1,000 bytes over a link of 1 GB/s (1,000 ns a
-// block) and 100 ns latency, threads that take no time.
+// The streaming model against cases that can be worked out by hand: blocks of 1,000 bytes over a link of 1 GB/s (1,000
+// ns a block) and 100 ns latency, threads that take no time.
 #include "samples/simcard/twin/stream_model.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +38,8 @@ struct Bench {
     return now;
   }
   std::size_t count(Outcome outcome, std::size_t from = 0) const {
-    return static_cast<std::size_t>(std::count_if(trace.accesses.begin() + static_cast<std::ptrdiff_t>(from), trace.accesses.end(),
+    return static_cast<std::size_t>(std::count_if(trace.accesses.begin() + static_cast<std::ptrdiff_t>(from),
+                                                  trace.accesses.end(),
                                                   [&](const AccessRecord& a) { return a.outcome == outcome; }));
   }
 };
@@ -67,7 +68,8 @@ TEST(StreamModel, WithoutPrefetchItHitsAsOftenAsTheReplayOfThePolicy) {
   for (const std::uint32_t policy : {0U, 1U}) {
     Bench bench;
     bench.settings.cache_policy = policy;
-    StreamModel stream(std::vector<Block>(40, {1'000, 1'000}), bench.link, bench.habits, bench.settings, bench.random, bench.trace);
+    StreamModel stream(std::vector<Block>(40, {1'000, 1'000}), bench.link, bench.habits, bench.settings, bench.random,
+                       bench.trace);
     std::vector<cachemodel::TraceAccess> trace;
     simcard::Random random(3, "test");
     Time now = 0;
