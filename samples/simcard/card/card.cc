@@ -334,7 +334,7 @@ void Card::end_step() {
     statistics_.drafted += report.drafted;
     statistics_.accepted += report.accepted;
     statistics_.emitted += report.emitted;
-    statistics_.drafting_sequences += report.drafted > 0 ? 1 : 0;
+    statistics_.decoded += report.emitted;
     if (observer_ != nullptr) observer_->on_speculation(report);
     if (sequence.emitted < sequence.output) return false;
     finish(sequence);

@@ -18,7 +18,8 @@ namespace dmprof::simcard {
 struct CardStatistics {
   std::uint64_t arrived = 0, completed = 0, refused = 0;
   std::uint64_t steps = 0, prefill_steps = 0, accesses = 0;
-  std::uint64_t drafted = 0, accepted = 0, emitted = 0, drafting_sequences = 0;
+  std::uint64_t drafted = 0, accepted = 0;
+  std::uint64_t emitted = 0, decoded = 0;  // tokens in all; of these by decode steps
   std::uint64_t flops = 0, l1_bytes = 0, prefill_bytes = 0;
   double decode_time = 0, draft_time = 0, verify_time = 0, stall_time = 0;  // seconds
   double present = 0, sojourn = 0;  // request-seconds; seconds over completed requests (Little's law)

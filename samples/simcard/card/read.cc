@@ -170,7 +170,8 @@ Result<CardScenario> read_card_scenario(const Section& root) {
   s.text("title", scenario.title);
   double duration = seconds(scenario.duration);
   s.quantity("duration", Quantity::duration, duration, duration);
-  if (duration > seconds(kLongestRun)) s.complain("duration", "is longer than a day; name less");
+  if (!(duration > 0) || duration > seconds(kLongestRun))
+    s.complain("duration", "must be above 0 and at most a day; write 2s");
   scenario.duration = from_seconds(duration);
   if (s.has("card")) read_card(s.section("card"), scenario.parameters);
   DMPROF_TRY(s.finish());

@@ -1,5 +1,5 @@
-// A card's parameters from a description file. Keys that are absent keep the defaults of CardParameters: the card as the
-// article describes it, not the shipping product.
+// A card's parameters from a description file. Keys that are absent keep the defaults of CardParameters: the card as
+// the article describes it, not the shipping product.
 #pragma once
 
 #include "samples/simcard/card/parameters.h"

@@ -11,7 +11,7 @@ void add(CardStatistics& sum, const CardStatistics& each) {
   sum.arrived += each.arrived, sum.completed += each.completed, sum.refused += each.refused;
   sum.steps += each.steps, sum.prefill_steps += each.prefill_steps, sum.accesses += each.accesses;
   sum.drafted += each.drafted, sum.accepted += each.accepted, sum.emitted += each.emitted;
-  sum.drafting_sequences += each.drafting_sequences;
+  sum.decoded += each.decoded;
   sum.flops += each.flops, sum.l1_bytes += each.l1_bytes, sum.prefill_bytes += each.prefill_bytes;
   sum.decode_time += each.decode_time, sum.draft_time += each.draft_time, sum.verify_time += each.verify_time;
   sum.stall_time += each.stall_time, sum.present += each.present, sum.sojourn += each.sojourn;

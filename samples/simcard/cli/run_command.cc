@@ -1,7 +1,7 @@
 #include "samples/simcard/cli/run_command.h"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <charconv>
 #include <cstdio>
@@ -51,7 +51,8 @@ Result<std::uint64_t> whole(const char* flag, const std::string& text, std::uint
 
 Result<SimTime> duration(const std::string& text) {
   const Result<double> value = parse_quantity(text, Quantity::duration);
-  if (!value) return fail(ErrorKind::usage, fmt::format("--duration {}: {}", text.substr(0, 40), value.error().message));
+  if (!value)
+    return fail(ErrorKind::usage, fmt::format("--duration {}: {}", text.substr(0, 40), value.error().message));
   const SimTime time = from_seconds(*value);
   if (time <= 0 || *value > seconds(kLongestRun))
     return fail(ErrorKind::usage, fmt::format("--duration {}: virtual time must be above 0 and at most a day; write 2s",
@@ -99,7 +100,8 @@ Status run(const Arguments& arguments) {
   fmt::print(stderr, "dm-simcard: {}, seed {}, {:g} s of virtual time; interleave_sched is {} in {}\n",
              description->scenario, description->options.seed, seconds(description->options.duration),
              settings.interleave ? 1 : 0, sysfs->interleave_path());
-  if (description->options.cards > 1) fmt::print(stderr, "dm-simcard: the first of {} cards is recorded\n", description->options.cards);
+  if (description->options.cards > 1)
+    fmt::print(stderr, "dm-simcard: the first of {} cards is recorded\n", description->options.cards);
   Recorder recorder(description->parameters);
   const std::uint32_t knob = register_knobs(settings, sysfs->interleave_path());
   const Poll poll = [&](SimTime, const std::vector<std::unique_ptr<Card>>& cards) {
@@ -110,10 +112,9 @@ Status run(const Arguments& arguments) {
     for (const std::unique_ptr<Card>& card : cards) card->set_interleave(*now);
   };
   // Without a recorder nobody looks, and the card need not say what it does.
-  const RunResult result = run_cards(description->parameters, description->options,
-                                     recorder.attached() ? &recorder : nullptr, poll);
-  const std::string text =
-      arguments.json ? summary_json(*description, result) : summary_text(*description, result);
+  const RunResult result =
+      run_cards(description->parameters, description->options, recorder.attached() ? &recorder : nullptr, poll);
+  const std::string text = arguments.json ? summary_json(*description, result) : summary_text(*description, result);
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
     return fail(ErrorKind::environment, "stdout: cannot be written; is the disk full or the pipe closed?");
   if (!result.verdict.empty()) return fail(ErrorKind::bad_input, result.verdict);
@@ -131,8 +132,9 @@ int run_command(int argc, const char* const* argv) {
   app.add_option("--cards", arguments.cards, "cards side by side, each with requests of its own")
       ->capture_default_str();
   app.add_flag("--json", arguments.json, "one JSON object, for scripts");
-  app.footer("dm-simcard scenarios prints the table of claims.\n"
-             "DM_DRAFT, DM_LOOKAHEAD, DM_CACHE_POLICY and DM_MAX_CONCURRENT override the scenario's settings.");
+  app.footer(
+      "dm-simcard scenarios prints the table of claims.\n"
+      "DM_DRAFT, DM_LOOKAHEAD, DM_CACHE_POLICY and DM_MAX_CONCURRENT override the scenario's settings.");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

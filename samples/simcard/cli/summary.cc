@@ -48,7 +48,8 @@ std::string summary_json(const RunDescription& d, const RunResult& r) {
                       {"longest_s", r.card.completed > 0 ? ordered_json(r.card.longest) : ordered_json(nullptr)}};
   json["steps"] = r.card.steps;
   json["throughput_tokens_per_s"] = quotient(count(r.card.emitted), time);
-  json["tokens_per_step"] = quotient(count(r.card.emitted - r.card.prefill_steps), steps);
+  json["decode_tokens_per_s"] = quotient(count(r.card.decoded), r.card.decode_time);  // idle time left out
+  json["tokens_per_step"] = quotient(count(r.card.decoded), steps);
   json["speculation_accuracy"] = quotient(count(r.card.accepted), count(r.card.drafted));
   json["step_time_s"] = quotient(r.card.decode_time, steps);
   json["draft_time_s"] = quotient(r.card.draft_time, steps);
@@ -78,23 +79,23 @@ std::string summary_text(const RunDescription& d, const RunResult& r) {
   const Settings& s = d.parameters.settings;
   const double steps = count(r.card.steps), time = seconds(r.ended);
   std::string text = fmt::format("{}: {}\n", d.scenario, d.title);
-  text += fmt::format("  draft {}, lookahead {}, cache policy {}, max concurrent {}; {} card{}, {:.4g} s of virtual time\n",
-                      draft_name(s.draft_billions), s.lookahead, s.cache_policy,
-                      s.max_concurrent == 0 ? "what fits" : std::to_string(s.max_concurrent), d.options.cards,
-                      d.options.cards == 1 ? "" : "s", time);
+  text +=
+      fmt::format("  draft {}, lookahead {}, cache policy {}, max concurrent {}; {} card{}, {:.4g} s of virtual time\n",
+                  draft_name(s.draft_billions), s.lookahead, s.cache_policy,
+                  s.max_concurrent == 0 ? "what fits" : std::to_string(s.max_concurrent), d.options.cards,
+                  d.options.cards == 1 ? "" : "s", time);
   text += fmt::format("  requests     {} arrived, {} ended, mean latency {}\n", r.card.arrived, r.card.completed,
                       shown(r.card.sojourn, count(r.card.completed), " ms", 1e3));
   text += fmt::format("  throughput   {}, {} a step, {} of the drafts accepted\n",
-                      shown(count(r.card.emitted), time, " tokens/s"),
-                      shown(count(r.card.emitted - r.card.prefill_steps), steps, " tokens"),
+                      shown(count(r.card.emitted), time, " tokens/s"), shown(count(r.card.decoded), steps, " tokens"),
                       shown(count(r.card.accepted), count(r.card.drafted), " %", 100));
   text += fmt::format("  step         {}: draft {}, verify {}, of that waiting for blocks {}\n",
                       shown(r.card.decode_time, steps, " us", 1e6), shown(r.card.draft_time, steps, " us", 1e6),
                       shown(r.card.verify_time, steps, " us", 1e6), shown(r.card.stall_time, steps, " us", 1e6));
-  text += fmt::format("  blocks       {} hit, {} late, L2 used to {}\n",
-                      shown(count(r.store.hits), accesses(r), " %", 100),
-                      shown(count(r.store.late), accesses(r), " %", 100),
-                      shown(count(r.l2_bytes), time * d.parameters.memory.l2_bandwidth * d.options.cards, " %", 100));
+  text +=
+      fmt::format("  blocks       {} hit, {} late, L2 used to {}\n", shown(count(r.store.hits), accesses(r), " %", 100),
+                  shown(count(r.store.late), accesses(r), " %", 100),
+                  shown(count(r.l2_bytes), time * d.parameters.memory.l2_bandwidth * d.options.cards, " %", 100));
   text += fmt::format("  energy       {} a token, {} on average\n",
                       shown(r.energy.total(), count(r.card.emitted), " mJ", 1e3), shown(r.energy.total(), time, " W"));
   return text;

@@ -54,13 +54,8 @@ Status draft(const Environment& environment, double& billions) {
 
 void knob(const char* name, const std::string& value, const char* type, const char* range, const char* how,
           const char* handle, const char* unit, std::uint32_t* id = nullptr) {
-  const dmprof_knob info{.name = name,
-                         .value = value.c_str(),
-                         .type = type,
-                         .range = range,
-                         .how = how,
-                         .handle = handle,
-                         .unit = unit};
+  const dmprof_knob info{
+      .name = name, .value = value.c_str(), .type = type, .range = range, .how = how, .handle = handle, .unit = unit};
   const std::uint32_t given = dmprof_knob_register(&info);
   if (id != nullptr) *id = given;
 }

@@ -21,7 +21,8 @@ tl::unexpected<Error> trouble(const std::string& path, const char* mend) {
 
 // A directory of this user's that nobody else can write to; made where it does not exist.
 Status private_directory(const std::string& path) {
-  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return trouble(path, "set DM_SYSFS_ROOT to a directory of yours");
+  if (mkdir(path.c_str(), 0700) != 0 && errno != EEXIST)
+    return trouble(path, "set DM_SYSFS_ROOT to a directory of yours");
   struct stat info {};
   if (lstat(path.c_str(), &info) != 0) return trouble(path, "set DM_SYSFS_ROOT to a directory of yours");
   if (!S_ISDIR(info.st_mode) || info.st_uid != geteuid() || (info.st_mode & 022) != 0)
@@ -48,7 +49,8 @@ Result<Sysfs> Sysfs::open(const Environment& environment, bool interleave) {
   if (!path) return tl::unexpected(path.error());
   for (const char* folder : kFolders) {
     *path += std::string("/") + folder;
-    if (mkdir(path->c_str(), 0700) != 0 && errno != EEXIST) return trouble(*path, "make it, or set DM_SYSFS_ROOT to a directory of yours");
+    if (mkdir(path->c_str(), 0700) != 0 && errno != EEXIST)
+      return trouble(*path, "make it, or set DM_SYSFS_ROOT to a directory of yours");
   }
   *path += std::string("/") + kFile;
   const int made = ::open(path->c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);

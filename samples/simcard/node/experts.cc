@@ -8,27 +8,37 @@
 namespace dmprof::simcard {
 namespace {
 
-// Cards that hold each expert, the home first.
+// Cards that hold each expert, the home first. Every card has equally many slots: its memory is what limits it.
 std::vector<std::vector<std::size_t>> placed(const ExpertLoad& load, const std::vector<double>& popularity,
                                              const std::vector<std::size_t>& by_popularity) {
   const auto cards = static_cast<std::size_t>(load.cards);
   std::vector<std::vector<std::size_t>> homes(popularity.size());
+  const bool balanced = load.placement == Placement::balanced;
+  const std::size_t copies =
+      balanced ? std::min<std::size_t>(static_cast<std::size_t>(load.replicas), popularity.size()) : 0;
+  const std::size_t slots = (popularity.size() + copies + cards - 1) / cards;
   std::vector<double> weight(cards, 0);
+  std::vector<std::size_t> held(cards, 0);
   const auto lightest = [&] {
-    return static_cast<std::size_t>(std::min_element(weight.begin(), weight.end()) - weight.begin());
+    std::size_t best = cards;
+    for (std::size_t card = 0; card < cards; ++card) {
+      if (held[card] < slots && (best == cards || weight[card] < weight[best])) best = card;
+    }
+    return best;
   };
-  for (const std::size_t expert : by_popularity) {
-    const std::size_t card = load.placement == Placement::balanced ? lightest() : expert * cards / popularity.size();
+  // A copied expert counts with half its popularity where it stands.
+  const auto put = [&](std::size_t expert, std::size_t card, double share) {
     homes[expert].push_back(card);
-    weight[card] += popularity[expert];
-  }
-  for (std::size_t i = 0; i < std::min<std::size_t>(static_cast<std::size_t>(load.replicas), popularity.size()); ++i) {
-    const std::size_t expert = by_popularity[i];
-    const std::size_t card = lightest();
-    if (card == homes[expert].front()) continue;
-    homes[expert].push_back(card);
-    weight[homes[expert].front()] -= popularity[expert] / 2;
-    weight[card] += popularity[expert] / 2;
+    weight[card] += share * popularity[expert];
+    ++held[card];
+  };
+  for (std::size_t rank = 0; rank < by_popularity.size(); ++rank) {
+    const std::size_t expert = by_popularity[rank];
+    put(expert, balanced ? lightest() : expert * cards / popularity.size(), rank < copies ? 0.5 : 1);
+    if (rank < copies) {
+      const std::size_t other = lightest();
+      if (other != homes[expert].front()) put(expert, other, 0.5);
+    }
   }
   return homes;
 }

@@ -15,10 +15,10 @@ struct ExpertLoad {
   std::int64_t experts = 64, active = 2, cards = 8;
   double skew = 0;  // popularity of rank i is 1 / i^skew (Zipf)
   Placement placement = Placement::in_order;
-  std::int64_t replicas =
-      0;  // extra copies of the most popular experts; a token takes the less loaded copy (dynamic balancing)
-  std::int64_t tokens = 48;  // of one step
-  std::int64_t steps = 200;  // averaged over
+  std::int64_t replicas = 0;  // of balanced placement: extra copies of the most popular experts; a token takes the
+                              // less loaded copy (dynamic balancing)
+  std::int64_t tokens = 48;   // of one step
+  std::int64_t steps = 200;   // averaged over
 };
 
 struct ExpertImbalance {

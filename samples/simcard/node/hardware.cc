@@ -1,72 +1,109 @@
 #include "samples/simcard/node/hardware.h"
 
+#include <optional>
+
 #include "samples/simcard/config/embedded.h"
 
 namespace dmprof::simcard {
 namespace {
 
-void positive(Section& s, std::string_view key, Quantity kind, double& out) {
-  s.quantity(key, kind, out);
-  if (s.ok() && out <= 0) s.complain(key, "must be above 0");
-}
+// Reads the sections of one preset. With a base, every key may be left out and keeps the base's value.
+class Reader {
+ public:
+  Reader(Hardware& hardware, bool based) : h_(hardware), based_(based) {}
 
-void read_link(Section s, Link& link) {
-  positive(s, "bandwidth", Quantity::bandwidth, link.bandwidth);
-  s.quantity("latency", Quantity::duration, link.latency, 0.0);
-  s.quantity("energy", Quantity::energy_per_bit, link.energy_per_bit, 0.0);
-  (void)s.finish();
-}
+  void card(Section s) {
+    Section memory = sub(s, "memory");
+    positive(memory, "capacity", Quantity::size, h_.memory_capacity);
+    positive(memory, "bandwidth", Quantity::bandwidth, h_.memory_bandwidth);
+    positive(memory, "achieved", Quantity::ratio, h_.memory_achieved);
+    memory.quantity("energy", Quantity::energy_per_bit, h_.memory_energy, h_.memory_energy);
+    (void)memory.finish();
+    Section compute = sub(s, "compute");
+    positive(compute, "peak", Quantity::compute, h_.peak_compute);
+    positive(compute, "achieved", Quantity::ratio, h_.compute_achieved);
+    compute.quantity("energy", Quantity::energy_per_flop, h_.compute_energy, h_.compute_energy);
+    compute.flag("in_memory", h_.compute_in_memory, h_.compute_in_memory);
+    (void)compute.finish();
+    s.quantity("idle_power", Quantity::power, h_.idle_power, h_.idle_power);
+    (void)s.finish();
+  }
 
-void read_card(Section s, Hardware& h) {
-  Section memory = s.section("memory");
-  positive(memory, "capacity", Quantity::size, h.memory_capacity);
-  positive(memory, "bandwidth", Quantity::bandwidth, h.memory_bandwidth);
-  positive(memory, "achieved", Quantity::ratio, h.memory_achieved);
-  memory.quantity("energy", Quantity::energy_per_bit, h.memory_energy, 0.0);
-  (void)memory.finish();
-  Section compute = s.section("compute");
-  positive(compute, "peak", Quantity::compute, h.peak_compute);
-  positive(compute, "achieved", Quantity::ratio, h.compute_achieved);
-  compute.quantity("energy", Quantity::energy_per_flop, h.compute_energy, 0.0);
-  (void)compute.finish();
-  s.quantity("idle_power", Quantity::power, h.idle_power, 0.0);
-  (void)s.finish();
-}
+  void link(Section s, Link& link) {
+    positive(s, "bandwidth", Quantity::bandwidth, link.bandwidth);
+    s.quantity("latency", Quantity::duration, link.latency, link.latency);
+    s.quantity("energy", Quantity::energy_per_bit, link.energy_per_bit, link.energy_per_bit);
+    (void)s.finish();
+  }
 
-void read_speculation(Section s, Hardware& h) {
-  s.integer("engines", h.engines, 1, 1024);
-  s.flag("mirrored", h.mirrored, false);
-  s.quantity("draft_token", Quantity::duration, h.draft_token);
-  s.quantity("draft_bytes", Quantity::size, h.draft_bytes, 0.0);
-  (void)s.finish();
-}
+  void speculation(Section s) {
+    s.integer("engines", h_.engines, 1, 1024, based_ ? std::optional(h_.engines) : std::nullopt);
+    s.flag("mirrored", h_.mirrored, h_.mirrored);
+    s.quantity("draft_token", Quantity::duration, h_.draft_token, kept(h_.draft_token));
+    s.quantity("draft_bytes", Quantity::size, h_.draft_bytes, h_.draft_bytes);
+    if (s.has("coarse")) {
+      Section coarse = s.section("coarse");
+      coarse.integer("lookahead", h_.coarse.lookahead, 1, 64);
+      coarse.quantity("acceptance", Quantity::ratio, h_.coarse.acceptance);
+      coarse.quantity("token", Quantity::duration, h_.coarse.token);
+      (void)coarse.finish();
+    }
+    (void)s.finish();
+  }
 
-void read_residuals(Section s, Residuals& r) {
-  s.quantity("host", Quantity::duration, r.host, 0.0);
-  s.quantity("jitter_sigma", Quantity::ratio, r.jitter_sigma, 0.0);
-  s.quantity("stall_probability", Quantity::ratio, r.stall_probability, 0.0);
-  s.quantity("stall_mean", Quantity::duration, r.stall_mean, 0.0);
-  (void)s.finish();
-}
+  void residuals(Section s) {
+    Residuals& r = h_.residuals;
+    s.quantity("host", Quantity::duration, r.host, r.host);
+    s.quantity("jitter_sigma", Quantity::ratio, r.jitter_sigma, r.jitter_sigma);
+    s.quantity("stall_probability", Quantity::ratio, r.stall_probability, r.stall_probability);
+    s.quantity("stall_mean", Quantity::duration, r.stall_mean, r.stall_mean);
+    (void)s.finish();
+  }
 
-}  // namespace
+ private:
+  std::optional<double> kept(double value) const { return based_ ? std::optional(value) : std::nullopt; }
+  void positive(Section& s, std::string_view key, Quantity kind, double& out) const {
+    s.quantity(key, kind, out, kept(out));
+    if (s.ok() && out <= 0) s.complain(key, "must be above 0");
+  }
+  // With a base, a section that is not there is an empty one.
+  Section sub(Section& s, std::string_view key) const { return based_ && !s.has(key) ? Section() : s.section(key); }
 
-Result<Hardware> open_hardware(const std::string& name) {
+  Hardware& h_;
+  bool based_;
+};
+
+Result<Hardware> open_at(const std::string& name, int depth) {
   Result<Document> document = open_description("presets", name);
   if (!document) return tl::unexpected(document.error());
   Section s = document->root();
   Hardware h;
-  std::string about;
+  std::string about, base;
+  s.text("base", base, "");
+  if (!base.empty()) {
+    constexpr int deepest = 8;
+    if (depth == deepest) s.complain("base", "leads through more than eight presets; break the circle");
+    if (!s.ok()) return tl::unexpected(s.finish().error());
+    Result<Hardware> found = open_at(base, depth + 1);
+    if (!found) return fail(found.error().kind, s.where("base") + ": " + found.error().message);
+    h = *found;
+  }
+  Reader reader(h, !base.empty());
+  const auto wanted = [&](std::string_view key) { return base.empty() || s.has(key); };
   s.text("name", h.name);
   s.text("about", about, "");
-  s.integer("cards", h.cards, 1, 1024);
-  read_card(s.section("card"), h);
-  if (s.has("speculation")) read_speculation(s.section("speculation"), h);
-  read_link(s.section("link"), h.link);
-  if (s.has("pool")) read_link(s.section("pool"), h.pool);
-  if (s.has("residuals")) read_residuals(s.section("residuals"), h.residuals);
+  s.integer("cards", h.cards, 1, 1024, base.empty() ? std::nullopt : std::optional(h.cards));
+  if (wanted("card")) reader.card(s.section("card"));
+  if (s.has("speculation")) reader.speculation(s.section("speculation"));
+  if (wanted("link")) reader.link(s.section("link"), h.link);
+  if (s.has("pool")) reader.link(s.section("pool"), h.pool);
+  if (s.has("residuals")) reader.residuals(s.section("residuals"));
   DMPROF_TRY(s.finish());
   return h;
 }
+
+}  // namespace
+
+Result<Hardware> open_hardware(const std::string& name) { return open_at(name, 0); }
 
 }  // namespace dmprof::simcard

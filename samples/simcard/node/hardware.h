@@ -23,6 +23,14 @@ struct Residuals {               // what a fit needed beside the mechanisms; zer
   double stall_mean = 0;         // s, exponential
 };
 
+// Two-level speculation: the engine's draft checks a coarse draft of `lookahead` tokens in one pass. `draft_token` is
+// then the time of such a pass, which gives one token and as many more as the coarse draft had right.
+struct CoarseDraft {
+  std::int64_t lookahead = 0;  // 0: one level
+  double acceptance = 0;       // of every coarse token when those before it were right
+  double token = 0;            // s
+};
+
 struct Hardware {
   std::string name;
   std::int64_t cards = 1;
@@ -39,8 +47,10 @@ struct Hardware {
       false;  // every card's engines draft for the same sequences (tensor parallel): `engines` serve the node
   double draft_token = 0;  // s that one draft token takes on an engine
   double draft_bytes = 0;  // bytes an engine reads for it
-  Link link;               // between the cards of the node
-  Link pool;               // to what does not fit into the cards' memory, for the whole node
+  CoarseDraft coarse;
+  bool compute_in_memory = false;  // products with weights are done where the weights lie: only activations move
+  Link link;                       // between the cards of the node
+  Link pool;                       // to what does not fit into the cards' memory, for the whole node
   Residuals residuals;
 
   double bandwidth() const { return memory_bandwidth * memory_achieved; }
@@ -48,8 +58,8 @@ struct Hardware {
   double ridge_point() const { return peak_compute / memory_bandwidth; }  // FLOP/B
 };
 
-// Reads a preset by name ("c8-node") or from a file; what is impossible (no cards, no bandwidth) is refused with file,
-// line, key.
+// Reads a preset by name ("c8-node") or from a file. With `base: NAME` it states only what differs from that preset.
+// What is impossible (no cards, no bandwidth) is refused with file, line, key.
 Result<Hardware> open_hardware(const std::string& name);
 
 }  // namespace dmprof::simcard

@@ -59,37 +59,28 @@ Result<Figures> run_scaling(Section s, std::uint64_t) {
   return figures;
 }
 
+// The same requests on the node of today and on presets that change one thing, or all.
 Result<Figures> run_next_generation(Section s, std::uint64_t seed) {
   Result<RunSettings> run = read_run(s, seed);
   if (!run) return tl::unexpected(run.error());
-  const Result<Hardware> optical = read_hardware(s, "optical");
-  if (!optical) return tl::unexpected(optical.error());
-  RunSettings two_level = *run, light = *run, in_memory = *run;
-  Section coarse = s.section("coarse");
-  coarse.integer("lookahead", two_level.spec.speculation.coarse_lookahead, 1, 64);
-  coarse.quantity("acceptance", Quantity::ratio, two_level.spec.speculation.coarse_acceptance);
-  coarse.quantity("token", Quantity::duration, two_level.spec.speculation.coarse_token);
-  DMPROF_TRY(coarse.finish());
-  DMPROF_TRY(s.finish());
-  light.spec.hardware.link = optical->link;
-  in_memory.spec.parallel.compute_in_memory = true;
-  RunSettings all = light;
-  all.spec.speculation = two_level.spec.speculation;
-  all.spec.parallel.compute_in_memory = true;
-  Figures figures = {{"link_bandwidth_ratio", optical->link.bandwidth / run->spec.hardware.link.bandwidth, "x"}};
+  Section variants = s.section("variants");
   const Result<ServeResult> base = run->as_described();
   if (!base) return tl::unexpected(base.error());
-  for (const auto& [name, variant] :
-       {std::pair{"optical", &light}, {"two_level", &two_level}, {"in_memory", &in_memory}, {"all_three", &all}}) {
-    const Result<ServeResult> result = variant->as_described();
+  const auto per_token = [](const ServeResult& r) { return r.energy.total / static_cast<double>(r.tokens); };
+  Figures figures;
+  for (const std::string& name : variants.keys()) {
+    const Result<Hardware> hardware = read_hardware(variants, name);
+    if (!hardware) return tl::unexpected(hardware.error());
+    RunSettings variant = *run;
+    variant.spec.hardware = *hardware;
+    const Result<ServeResult> result = variant.as_described();
     if (!result) return tl::unexpected(result.error());
-    figures.push_back({fmt::format("{}_throughput", name), result->throughput / base->throughput, "x"});
-    figures.push_back({fmt::format("{}_energy_per_token_percent", name),
-                       100 * (result->energy.total / static_cast<double>(result->tokens)) /
-                               (base->energy.total / static_cast<double>(base->tokens)) -
-                           100,
-                       "%"});
+    figures.push_back({name + "_link_ratio", hardware->link.bandwidth / run->spec.hardware.link.bandwidth, "x"});
+    figures.push_back({name + "_throughput", result->throughput / base->throughput, "x"});
+    figures.push_back({name + "_energy_per_token_percent", 100 * per_token(*result) / per_token(*base) - 100, "%"});
   }
+  DMPROF_TRY(variants.finish());
+  DMPROF_TRY(s.finish());
   return figures;
 }
 

@@ -79,6 +79,9 @@ Result<RunSettings> read_run(Section& s, std::uint64_t seed) {
   s.integer("warm_up", run.spec.warm_up, 0, 1'000'000, 0);
   s.integer("most_active", run.spec.most_active, 1, 65536, 16);
   s.quantity("streamed_weights", Quantity::ratio, run.spec.parallel.streamed_weights, 0.0);
+  s.integer("pipeline_stages", run.spec.parallel.pipeline_stages, 1, 1024, 1);
+  if (s.ok() && run.spec.hardware.cards % run.spec.parallel.pipeline_stages != 0)
+    s.complain("pipeline_stages", "does not divide the number of cards; choose a divisor");
   run.spec.wait_for_all_drafts = s.choice("verify", {"all", "ready"}, 0) == 0;
   run.spec.prefill = s.choice("prefill", {"none", "together"}, 0) == 0 ? Prefill::none : Prefill::together;
   if (!s.ok()) return tl::unexpected(s.finish().error());

@@ -162,13 +162,13 @@ class Node : public Actor {
   }
 
   double draft_seconds() {
-    const Speculation& sp = spec_.speculation;
-    if (sp.coarse_lookahead == 0) return real(sp.lookahead) * spec_.hardware.draft_token;
+    const std::int64_t lookahead = spec_.speculation.lookahead;
+    const CoarseDraft& coarse = spec_.hardware.coarse;
+    if (coarse.lookahead == 0) return real(lookahead) * spec_.hardware.draft_token;
     double time = 0;
-    for (std::int64_t have = 0; have < sp.lookahead;
-         ++have) {  // a fine pass gives one token and what was guessed right
-      time += real(sp.coarse_lookahead) * sp.coarse_token + spec_.hardware.draft_token;
-      for (std::int64_t i = 0; i < sp.coarse_lookahead && luck_.chance(sp.coarse_acceptance); ++i) ++have;
+    for (std::int64_t have = 0; have < lookahead; ++have) {  // a fine pass gives one token and what was guessed right
+      time += real(coarse.lookahead) * coarse.token + spec_.hardware.draft_token;
+      for (std::int64_t i = 0; i < coarse.lookahead && luck_.chance(coarse.acceptance); ++i) ++have;
     }
     return time;
   }
@@ -284,6 +284,10 @@ Status check(const ServeSpec& spec) {
   const auto wrong = [](std::string what) { return fail(ErrorKind::bad_input, std::move(what)); };
   if (spec.most_active < 1) return wrong("no request may be active; allow at least one");
   if (spec.requests < 1) return wrong("no request is issued; ask for at least one");
+  const std::int64_t stages = spec.parallel.pipeline_stages;
+  if (stages < 1 || spec.hardware.cards % stages != 0)
+    return wrong(
+        fmt::format("{} pipeline stages do not divide {} cards; choose a divisor", stages, spec.hardware.cards));
   if (spec.speculation.acceptance.empty()) return wrong("the acceptance curve is empty; give at least one value");
   const double held = parameters(spec.model) * spec.model.weight_bytes;
   if (held > spec.hardware.memory_capacity * real(spec.hardware.cards) && spec.hardware.pool.bandwidth <= 0)

@@ -21,11 +21,6 @@ struct Speculation {
   std::vector<double> acceptance = {0.775};
   // The acceptance falls with the sequence: a_k / (1 + length / falloff); 0: it does not.
   double falloff = 0;
-  // Two levels: a coarse draft of this many tokens is checked by the fine draft in one pass (0: one level). The fine
-  // draft then takes draft_token per pass, not per token.
-  std::int64_t coarse_lookahead = 0;
-  double coarse_acceptance = 0;
-  double coarse_token = 0;  // s
 };
 
 enum class Prefill {

@@ -6,8 +6,11 @@
 
 namespace dmprof::simcard {
 
-StepCost step_cost(const Hardware& h, const Model& m, const Parallel& parallel, double sequences, double tokens,
-                   double context, double resident_kv) {
+namespace {
+
+// Tensor parallel over `h.cards`; `missing` is the share of weights and cache that lies in the pool.
+StepCost tensor_step(const Hardware& h, const Model& m, const Parallel& parallel, double sequences, double tokens,
+                     double context, double missing) {
   const auto cards = static_cast<double>(h.cards);
   const auto layers = static_cast<double>(m.layers);
   const Pass work = pass(m, sequences, tokens, context);
@@ -23,14 +26,10 @@ StepCost step_cost(const Hardware& h, const Model& m, const Parallel& parallel, 
     expert_bytes = met * one * m.weight_bytes;
     expert_flops = 2 * sequences * tokens * static_cast<double>(m.active) * one;
   }
-  if (parallel.compute_in_memory) {
+  if (h.compute_in_memory) {
     weight_bytes = 4 * activations * layers;  // in and out of attention and feed-forward
     expert_bytes = 0;
   }
-  // What does not fit is read from the pool in every step; the rest from the cards.
-  const double held = parameters(m) * m.weight_bytes + resident_kv;
-  const double capacity = h.memory_capacity * cards;
-  const double missing = held > capacity ? (held - capacity) / held : 0;
   cost.pool_bytes = missing * (weight_bytes + work.kv_bytes);
   cost.memory_bytes = weight_bytes + work.kv_bytes - cost.pool_bytes;
   cost.flops = work.flops();
@@ -59,6 +58,37 @@ StepCost step_cost(const Hardware& h, const Model& m, const Parallel& parallel, 
   }
   if (cost.pool_bytes > 0) cost.spill = cost.pool_bytes / h.pool.bandwidth + layers * h.pool.latency;
   return cost;
+}
+
+// A pipeline of equal stages: M micro batches pass S stages in M + S - 1 slots of one stage's time.
+StepCost pipeline_step(const Hardware& h, const Model& m, const Parallel& parallel, double sequences, double tokens,
+                       double context, double missing) {
+  Hardware stage = h;
+  stage.cards = h.cards / parallel.pipeline_stages;
+  const auto stages = static_cast<double>(parallel.pipeline_stages);
+  const double micro = std::max(1.0, std::min(stages, sequences));
+  StepCost cost = tensor_step(stage, m, parallel, sequences / micro, tokens, context, missing);
+  const double slots = (micro + stages - 1) / stages;
+  for (double* time :
+       {&cost.memory, &cost.compute, &cost.roofline, &cost.all_reduce, &cost.all_to_all, &cost.streaming, &cost.spill})
+    *time *= slots;
+  for (double* amount : {&cost.memory_bytes, &cost.link_bytes, &cost.pool_bytes, &cost.flops}) *amount *= micro;
+  const double activations = sequences / micro * tokens * static_cast<double>(m.hidden) * parallel.activation_bytes;
+  cost.hops = (micro + stages - 2) * (activations / h.link.bandwidth + h.link.latency);
+  cost.link_bytes += micro * (stages - 1) * activations;
+  return cost;
+}
+
+}  // namespace
+
+StepCost step_cost(const Hardware& h, const Model& m, const Parallel& parallel, double sequences, double tokens,
+                   double context, double resident_kv) {
+  // What does not fit is read from the pool in every step; the rest from the cards.
+  const double held = parameters(m) * m.weight_bytes + resident_kv;
+  const double capacity = h.memory_capacity * static_cast<double>(h.cards);
+  const double missing = held > capacity ? (held - capacity) / held : 0;
+  return parallel.pipeline_stages > 1 ? pipeline_step(h, m, parallel, sequences, tokens, context, missing)
+                                      : tensor_step(h, m, parallel, sequences, tokens, context, missing);
 }
 
 StepCost prefill_cost(const Hardware& h, const Model& m, const Parallel& parallel, double prompt) {

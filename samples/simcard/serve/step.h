@@ -2,6 +2,8 @@
 // each other.
 #pragma once
 
+#include <cstdint>
+
 #include "samples/simcard/model/model.h"
 #include "samples/simcard/node/hardware.h"
 
@@ -16,7 +18,10 @@ struct Parallel {
   double experts_met = 0;            // a layer and step; 0: as many as even routing meets
   double activation_bytes = 2;       // per element on the links
   double streamed_weights = 0;       // share of the weights that comes over the link every step (parameter servers)
-  bool compute_in_memory = false;    // products with weights are done where the weights lie: only activations move
+  // Pipeline parallel: the layers are cut into this many stages of cards / stages tensor-parallel cards each. The batch
+  // is cut into as many micro batches (one sequence at least), which each read the weights; the bubble is
+  // (S-1)/(M+S-1).
+  std::int64_t pipeline_stages = 1;
 };
 
 struct StepCost {
@@ -25,7 +30,8 @@ struct StepCost {
   double all_reduce = 0, all_to_all = 0;  // s
   double streaming = 0;                   // s for weights over the link, beyond what the roofline hides
   double spill = 0;                       // s for what does not fit and comes from the pool
-  double total() const { return roofline + all_reduce + all_to_all + streaming + spill; }
+  double hops = 0;                        // s between pipeline stages
+  double total() const { return roofline + all_reduce + all_to_all + streaming + spill + hops; }
   double memory_bytes = 0, link_bytes = 0, pool_bytes = 0, flops = 0;  // of the whole node
 };
 

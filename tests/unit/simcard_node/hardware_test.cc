@@ -38,6 +38,27 @@ TEST(Hardware, PresetsCarryTheStatedFigures) {
   EXPECT_NEAR(gpu->ridge_point(), 295, 1);  // FLOP/B of the datasheet
 }
 
+TEST(Hardware, APresetWithABaseStatesOnlyWhatDiffers) {
+  const Result<Hardware> base = open_hardware("c8-node"), next = open_hardware("c8-node-next");
+  ASSERT_TRUE(next) << next.error().message;
+  EXPECT_EQ(next->name, "c8-node-next");
+  EXPECT_DOUBLE_EQ(next->memory_bandwidth, base->memory_bandwidth);
+  EXPECT_DOUBLE_EQ(next->residuals.host, base->residuals.host);
+  EXPECT_DOUBLE_EQ(next->link.bandwidth, 5 * base->link.bandwidth);
+  EXPECT_TRUE(next->compute_in_memory);
+  EXPECT_EQ(next->coarse.lookahead, 3);
+}
+
+TEST(Hardware, EveryKeptPresetOfANodeIsReadable) {
+  for (const char* name : {"c8-node", "h100-node", "optical", "c8-node-optical", "c8-node-two-level",
+                           "c8-node-in-memory", "c8-node-next", "prefill-node", "decode-node"})
+    EXPECT_TRUE(open_hardware(name)) << name;
+}
+
+TEST(Hardware, ACircleOfBasesIsRefused) {
+  EXPECT_THAT(refused("name: x\nbase: " + testing::TempDir() + "hardware_test.yaml\n"), HasSubstr("break the circle"));
+}
+
 TEST(Hardware, ImpossibleNodesNameFileLineAndKey) {
   EXPECT_THAT(refused("name: x\ncards: 0\n" + card + link),
               HasSubstr(".yaml:2: cards: 0 is out of range; write a number between 1 and 1024"));

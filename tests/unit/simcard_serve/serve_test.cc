@@ -141,6 +141,9 @@ TEST(Serve, WhatCannotRunIsRefused) {
   spec = spec_of(0);
   EXPECT_FALSE(serve(spec, source(users(1))));
   spec = spec_of(1);
+  spec.parallel.pipeline_stages = 3;
+  EXPECT_FALSE(serve(spec, source(users(1))));
+  spec = spec_of(1);
   spec.speculation.acceptance.clear();
   EXPECT_FALSE(serve(spec, source(users(1))));
 }
@@ -149,11 +152,9 @@ TEST(Serve, TwoLevelsOfDraftsTakeLessTimeWhenTheCoarseOneIsRight) {
   ServeSpec spec = spec_of(200);
   spec.hardware.draft_token = 2e-3;
   const double one = run(spec, users(2)).throughput;
-  spec.speculation.coarse_lookahead = 3;
-  spec.speculation.coarse_acceptance = 0.8;
-  spec.speculation.coarse_token = 0.05e-3;
+  spec.hardware.coarse = {3, 0.8, 0.05e-3};
   EXPECT_GT(run(spec, users(2)).throughput, 1.1 * one);
-  spec.speculation.coarse_acceptance = 0;  // always wrong: all its time is lost
+  spec.hardware.coarse.acceptance = 0;  // always wrong: all its time is lost
   EXPECT_LT(run(spec, users(2)).throughput, one);
 }
 

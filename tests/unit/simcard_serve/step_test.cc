@@ -78,10 +78,26 @@ TEST(Step, UnevenExpertsStretchOnlyWhatBelongsToExperts) {
 
 TEST(Step, ComputeInMemoryMovesNoWeights) {
   Hardware h = one_card();
-  Parallel in_memory;
-  in_memory.compute_in_memory = true;
   const Model m = *open_model("dense-7b");
-  EXPECT_LT(step_cost(h, m, in_memory, 1, 1, 0, 0).memory_bytes, 0.001 * step_cost(h, m, {}, 1, 1, 0, 0).memory_bytes);
+  const double moved = step_cost(h, m, {}, 1, 1, 0, 0).memory_bytes;
+  h.compute_in_memory = true;
+  EXPECT_LT(step_cost(h, m, {}, 1, 1, 0, 0).memory_bytes, 0.001 * moved);
+}
+
+TEST(Step, APipelineTakesItsSlotsAndMovesTheSameWork) {
+  Hardware h = one_card();
+  h.cards = 8;
+  h.link = {1e30, 0, 0};  // links cost nothing here
+  const Model m = *open_model("dense-70b");
+  Parallel pipeline;
+  pipeline.pipeline_stages = 4;
+  const StepCost flat = step_cost(h, m, {}, 8, 1, 100, 0), staged = step_cost(h, m, pipeline, 8, 1, 100, 0);
+  EXPECT_NEAR(staged.flops, flat.flops, 1);
+  EXPECT_GT(staged.memory_bytes, 3.5 * flat.memory_bytes);  // four micro batches each read the weights
+  // One micro batch of 2 sequences on 2 cards takes 4 stage times; 4 of them through 4 stages take 7.
+  h.cards = 2;
+  EXPECT_NEAR(staged.roofline / (step_cost(h, m, {}, 2, 1, 100, 0).roofline * 7 / 4), 1, 1e-9);
+  EXPECT_NEAR(staged.roofline / simulate_pipeline(4, 4, step_cost(h, m, {}, 2, 1, 100, 0).roofline / 4, 0), 1, 1e-6);
 }
 
 }  // namespace

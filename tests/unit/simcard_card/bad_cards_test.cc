@@ -1,0 +1,87 @@
+#include <gmock/gmock.h>
+
+#include "samples/simcard/card/read.h"
+#include "samples/simcard/config/document.h"
+#include "samples/simcard/config/embedded.h"
+#include "tests/unit/simcard_card/cards.h"
+
+namespace dmprof::simcard {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+std::string refusal(const std::string& text) {
+  const Result<Document> document = Document::parse(text, "card.yaml");
+  if (!document) return document.error().message;
+  const Result<CardScenario> scenario = read_card_scenario(document->root());
+  return scenario ? "accepted" : scenario.error().message;
+}
+
+TEST(CardScenarios, AllThatAreKeptCanBeReadAndRun) {
+  for (const char* name : {"bandwidth-underused", "contention"}) {
+    const Result<Document> document = open_description("scenarios", name);
+    ASSERT_TRUE(document) << document.error().message;
+    const Result<CardScenario> scenario = read_card_scenario(document->root());
+    ASSERT_TRUE(scenario) << scenario.error().message;
+    EXPECT_GT(run_for(scenario->parameters, 0.03).card.steps, 5u) << name;
+  }
+}
+
+TEST(CardScenarios, RefusalsNameLineAndKey) {
+  EXPECT_THAT(refusal("title: t\ncard:\n  memory:\n    l2_bandwith: 3TB/s\n"),
+              AllOf(HasSubstr("card.yaml:4"), HasSubstr("l2_bandwith"), HasSubstr("l2_bandwidth")));
+  EXPECT_THAT(refusal("title: t\ncard:\n  memory:\n    l2_bandwidth: 3TB\n"),
+              AllOf(HasSubstr("card.yaml:4"), HasSubstr("l2_bandwidth"), HasSubstr("bandwidth")));
+  EXPECT_THAT(refusal("title: t\ncard:\n  speculation_engines:\n    engines: 0\n"),
+              AllOf(HasSubstr("card.yaml:"), HasSubstr("speculation engines")));
+  EXPECT_THAT(refusal("title: t\ncard:\n  model:\n    block_size: 1GiB\n"), HasSubstr("fit L1"));
+  EXPECT_THAT(refusal("title: t\ncard:\n  workload:\n    arrivals: sometimes\n"), HasSubstr("arrivals"));
+  EXPECT_THAT(refusal("title: t\ncard:\n  workload:\n    arrivals: poisson\n"), HasSubstr("rate"));
+  EXPECT_THAT(refusal("title: t\nduration: 0s\n"), testing::Not("accepted"));
+  EXPECT_THAT(refusal("title: t\nduration: 40000h\n"), HasSubstr("duration"));
+  EXPECT_THAT(refusal(""), testing::Not("accepted"));
+}
+
+TEST(CardChecks, WhatCannotBeIsRefusedWithoutRunning) {
+  const auto broken = [](auto change) {
+    CardParameters p = sparse_card();
+    change(p);
+    return !check(p).has_value();
+  };
+  EXPECT_TRUE(check(sparse_card()).has_value());
+  EXPECT_TRUE(broken([](CardParameters& p) { p.engine.engines = 0; }));
+  EXPECT_TRUE(broken([](CardParameters& p) { p.memory.l2_channels = 0; }));
+  EXPECT_TRUE(broken([](CardParameters& p) { p.memory.l2_bandwidth = std::nan(""); }));
+  EXPECT_TRUE(broken([](CardParameters& p) { p.memory.demand_outstanding = 0; }));
+  EXPECT_TRUE(broken([](CardParameters& p) { p.memory.l2_bytes = 1000; }));
+  EXPECT_TRUE(broken([](CardParameters& p) { p.model.selection.layers = 0; }));
+  EXPECT_TRUE(broken([](CardParameters& p) { p.model.selection.per_token = 9; }));
+  EXPECT_TRUE(broken([](CardParameters& p) { p.language.classes = 100; }));
+  EXPECT_TRUE(broken([](CardParameters& p) { p.settings.cache_policy = 3; }));
+  EXPECT_TRUE(broken([](CardParameters& p) { p.workload.users = 0; }));
+  EXPECT_TRUE(broken([](CardParameters& p) { p.compute.peak_flops = 0; }));
+}
+
+TEST(CardChecks, ExtremesThatAreAllowedRun) {
+  CardParameters p = sparse_card();
+  p.model.selection = {.layers = 1, .blocks = 1, .per_token = 1, .skew = 0, .noise = 1};
+  p.language.classes = 2;
+  p.predictor.rows = 2;
+  p.memory.prefetch_outstanding = 0;
+  p.memory.demand_outstanding = 1;
+  p.memory.l1_bytes = p.model.block_bytes;
+  p.engine.engines = 1;
+  p.workload.output = 1;
+  p.workload.users = 3;
+  EXPECT_GT(run_for(p, 0.01).card.completed, 0u);
+  p.workload.output = 2;
+  p.settings.lookahead = 0;
+  EXPECT_GT(run_for(p, 0.01).card.completed, 0u);
+  p.settings.lookahead = 64;
+  p.workload.output = 500;
+  EXPECT_GT(run_for(p, 0.05).card.steps, 0u);
+}
+
+}  // namespace
+}  // namespace dmprof::simcard

@@ -1,0 +1,113 @@
+#include "samples/simcard/memory/store.h"
+
+#include <gtest/gtest.h>
+
+namespace dmprof::simcard {
+namespace {
+
+constexpr std::uint64_t kBlock = 1 << 20;
+
+class StoreTest : public testing::Test {
+ protected:
+  static MemoryParameters parameters() {
+    MemoryParameters p;
+    p.l1_bytes = 4 * kBlock;
+    p.interleave = kBlock;
+    p.prefetch_outstanding = 1;
+    p.demand_outstanding = 2;
+    return p;
+  }
+  Asked ask(BlockId block) {
+    const Asked asked = store.ask(block);
+    simulation.run(asked.ready);
+    if (asked.held) store.release(block);
+    return asked;
+  }
+  Simulation simulation;
+  Channels channels{parameters()};
+  Store store{simulation, parameters(), kBlock, cachemodel::PolicyKind::lru, channels, nullptr};
+  const SimTime alone = time_for(kBlock, 3e12 / 32) + 600 * kNanosecond + 30 * kNanosecond;
+};
+
+TEST_F(StoreTest, AMissTakesLatencyAndItsChannelsTimeThenItIsThere) {
+  const Asked first = ask(7);
+  EXPECT_EQ(first.outcome, Found::miss);
+  EXPECT_EQ(first.ready, alone);
+  EXPECT_EQ(ask(7).outcome, Found::hit);
+}
+
+TEST_F(StoreTest, APrefetchThatHadTimeIsAHitOneUnderWayIsLate) {
+  store.expect(1, 1, 1);
+  store.expect(2, 2, 2);
+  simulation.run(alone);
+  const Asked one = store.ask(1), two = store.ask(2);
+  EXPECT_EQ(one.outcome, Found::hit);
+  EXPECT_EQ(one.origin, Origin::prefetched);
+  EXPECT_EQ(two.outcome, Found::late);
+  EXPECT_GT(two.ready, simulation.now());
+  EXPECT_LT(two.ready, simulation.now() + alone + 1);
+}
+
+TEST_F(StoreTest, OnlySoManyPrefetchesAreUnderWayAndDemandGoesFirst) {
+  store.expect(1, 1, 1);
+  store.expect(2, 2, 2);
+  store.expect(3, 3, 3);
+  EXPECT_EQ(store.statistics().prefetches, 1u);
+  const Asked demand = store.ask(9);
+  EXPECT_EQ(demand.outcome, Found::miss);
+  simulation.run(demand.ready - 1);
+  EXPECT_EQ(store.statistics().prefetches, 1u);  // waits while demand is under way
+  simulation.run();
+  EXPECT_EQ(store.statistics().prefetches, 3u);
+}
+
+TEST_F(StoreTest, AskingForAQueuedBlockFetchesItOnce) {
+  store.expect(1, 1, 1);
+  store.expect(2, 2, 2);
+  EXPECT_EQ(store.ask(2).outcome, Found::miss);
+  simulation.run();
+  EXPECT_EQ(store.statistics().prefetches, 1u);
+  EXPECT_EQ(channels.statistics().bytes, 2 * kBlock);
+}
+
+TEST_F(StoreTest, UnwantedRequestsLeaveTheQueue) {
+  store.expect(1, 1, 1);
+  store.expect(2, 2, 2);
+  store.expect(3, 30, 3);
+  store.cancel_before(30);
+  simulation.run();
+  EXPECT_EQ(store.statistics().prefetches, 2u);  // 1 was under way, 3 was kept
+}
+
+TEST_F(StoreTest, AskedBlocksLargerTogetherThanL1PassBy) {
+  std::vector<Asked> asked;
+  for (BlockId block = 0; block < 6; ++block) asked.push_back(store.ask(block));
+  EXPECT_TRUE(asked[3].held);
+  EXPECT_FALSE(asked[4].held);
+  EXPECT_GT(asked[5].ready, asked[3].ready);  // two at a time
+  simulation.run();
+  EXPECT_LE(store.resident_bytes(), 4 * kBlock);
+}
+
+TEST(Channels, ReadsThatMeetOnAChannelWaitForEachOther) {
+  MemoryParameters p;
+  p.l2_channels = 1;
+  p.row_miss = 0;
+  Channels one(p);
+  const SimTime length = time_for(kBlock, p.l2_bandwidth);
+  EXPECT_EQ(one.read(0, 1, kBlock), 16 * time_for(64 << 10, p.l2_bandwidth) + p.l2_latency);
+  EXPECT_GE(one.read(0, 2, kBlock), 2 * length - 16 + p.l2_latency);
+  EXPECT_EQ(one.statistics().bytes, 2 * kBlock);
+}
+
+TEST(Channels, AStreamUsesAllOfThemAtOnce) {
+  MemoryParameters p;
+  p.row_miss = 0;
+  p.l2_latency = 0;
+  Channels channels(p);
+  EXPECT_NEAR(seconds(channels.stream(0, 3'000'000)), 1e-6, 1e-9);
+  EXPECT_EQ(channels.stream(kSecond, 0), kSecond);
+}
+
+}  // namespace
+}  // namespace dmprof::simcard
