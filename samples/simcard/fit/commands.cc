@@ -1,0 +1,122 @@
+#include "samples/simcard/fit/commands.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <vector>
+
+#include "analyzers/registry/load.h"
+#include "samples/simcard/fit/answer.h"
+#include "samples/simcard/fit/fit_file.h"
+#include "samples/simcard/fit/predict.h"
+#include "samples/simcard/fit/settings.h"
+
+namespace dmprof::twin {
+namespace {
+
+constexpr const char* kFit =
+    "Fits a twin of dm-engine to recordings of it. The first recording is the base that predictions start from; more "
+    "recordings of the\n"
+    "same requests add other drafts and settings that are then profiled instead of predicted.";
+constexpr const char* kPredict =
+    "Predicts dm-engine's figures under other settings from a fitted twin. Knobs: lookahead, draft, resident, "
+    "cache_policy,\n"
+    "prefetch_distance, batch, max_concurrent, prefill_chunk, baseline_every, backing. Every figure has an interval; "
+    "what had to be assumed\n"
+    "is listed.";
+
+int exit_status(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::usage:
+      return 2;
+    case ErrorKind::cannot_answer:
+      return 3;
+    case ErrorKind::bad_input:
+      return 4;
+    case ErrorKind::environment:
+      return 6;
+  }
+  return 6;
+}
+
+int failed(const Error& error) {
+  fmt::print(stderr, "dm-simcard: {}\n", error.message);
+  return exit_status(error.kind);
+}
+
+Result<NamedRecording> load(const std::string& path) {
+  const auto reader = Reader::open(path);
+  if (!reader) return tl::unexpected(reader.error());
+  auto recording = load_recording(*reader, Events::slices | Events::requests | Events::steps | Events::speculation |
+                                               Events::accesses | Events::transfers | Events::kernels);
+  if (!recording) return tl::unexpected(recording.error());
+  return NamedRecording{path, std::move(*recording)};
+}
+
+int run_fit(const std::vector<std::string>& paths, const std::string& output, bool json) {
+  std::vector<NamedRecording> recordings;
+  for (const std::string& path : paths) {
+    auto recording = load(path);
+    if (!recording) return failed(recording.error());
+    recordings.push_back(std::move(*recording));
+  }
+  const auto fitted = fit(recordings);
+  if (!fitted) return failed(fitted.error());
+  if (auto written = write_fit(*fitted, output); !written) return failed(written.error());
+  fmt::print("{}", json ? fit_json(*fitted, output) : fit_answer(*fitted, output));
+  return 0;
+}
+
+int run_predict(const std::string& path, const std::vector<std::string>& sets, bool json) {
+  const auto fitted = read_fit(path);
+  if (!fitted) return failed(fitted.error());
+  std::string all;
+  for (const std::string& set : sets) all += (all.empty() ? "" : ",") + set;
+  const auto question = parse_settings(*fitted, all);
+  if (!question) return failed(question.error());
+  const auto prediction = predict(*fitted, *question);
+  if (!prediction) return failed(prediction.error());
+  fmt::print("{}", json ? prediction_json(*fitted, *prediction) : prediction_answer(*fitted, *prediction));
+  return 0;
+}
+
+}  // namespace
+
+bool is_twin_command(std::string_view word) { return word == "fit" || word == "predict"; }
+
+int run_twin_command(std::span<const std::string> args) {
+  const bool fits = !args.empty() && args[0] == "fit";
+  CLI::App app(fits ? kFit : kPredict, fits ? "dm-simcard fit" : "dm-simcard predict");
+  std::vector<std::string> inputs, sets;
+  std::string output, file;
+  bool json = false;
+  app.add_flag("--json", json, "Print one JSON object");
+  if (fits) {
+    app.add_option("RECORDING", inputs, "Recordings of dm-engine, the base first")->required();
+    app.add_option("-o,--output", output, "File to write: YAML, or JSON where it ends in .json")
+        ->required()
+        ->type_name("FILE");
+  } else {
+    app.add_option("FILE", file, "What dm-simcard fit wrote")->required();
+    app.add_option("--set", sets, "KNOB=VALUE,…: what differs from the base recording")
+        ->type_name("KNOB=VALUE")
+        ->take_all()
+        ->expected(1);
+  }
+  try {
+    std::vector<std::string> reversed(args.begin() + 1, args.end());
+    std::reverse(reversed.begin(), reversed.end());
+    app.parse(reversed);
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", app.help());
+    return 0;
+  } catch (const CLI::Error& error) {
+    const std::string text = error.what();
+    return failed(
+        {ErrorKind::usage, fmt::format("{}; see dm-simcard {} --help", text.substr(0, text.find('\n')), args[0])});
+  }
+  return fits ? run_fit(inputs, output, json) : run_predict(file, sets, json);
+}
+
+}  // namespace dmprof::twin
