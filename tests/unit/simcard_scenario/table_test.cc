@@ -20,21 +20,20 @@ const std::vector<Experiment>& experiments() {
   return all;
 }
 
-// The table is run once for all tests of this file: on three threads, and again on one to compare.
-const std::vector<Outcome>& table(unsigned threads) {
-  static const auto run = [](unsigned n) {
+// The table is run once for all tests of this file.
+const std::vector<Outcome>& table() {
+  static const std::vector<Outcome> outcomes = [] {
     const Result<std::vector<Scenario>> scenarios = table_scenarios();
     EXPECT_TRUE(scenarios) << (scenarios ? "" : scenarios.error().message);
-    const Result<std::vector<Outcome>> outcomes = run_table(*scenarios, experiments(), n);
-    EXPECT_TRUE(outcomes) << (outcomes ? "" : outcomes.error().message);
-    return *outcomes;
-  };
-  static const std::vector<Outcome> one = run(1), three = run(3);
-  return threads == 1 ? one : three;
+    const Result<std::vector<Outcome>> run = run_table(*scenarios, experiments(), 3);
+    EXPECT_TRUE(run) << (run ? "" : run.error().message);
+    return *run;
+  }();
+  return outcomes;
 }
 
 const Outcome& row(const std::string& id) {
-  for (const Outcome& outcome : table(3)) {
+  for (const Outcome& outcome : table()) {
     if (outcome.scenario.id == id) return outcome;
   }
   ADD_FAILURE() << id << " is no row";
@@ -50,7 +49,19 @@ double figure(const std::string& id, const std::string& name) {
   return 0;
 }
 
-TEST(Table, DoesNotDependOnTheNumberOfThreads) { EXPECT_EQ(table_json(table(1)), table_json(table(3))); }
+TEST(Table, DoesNotDependOnTheNumberOfThreads) {
+  // The rows of the second article, which are the quick ones, again on one thread.
+  std::vector<Scenario> again;
+  std::vector<Outcome> kept;
+  for (const Outcome& outcome : table()) {
+    if (outcome.scenario.id.front() != 'B') continue;
+    again.push_back(outcome.scenario);
+    kept.push_back(outcome);
+  }
+  const Result<std::vector<Outcome>> one = run_table(again, experiments(), 1);
+  ASSERT_TRUE(one);
+  EXPECT_EQ(table_json(*one), table_json(kept));
+}
 
 TEST(Table, HasARowForEveryClaim) {
   for (const char* id :
@@ -82,7 +93,7 @@ TEST(Table, QueueOfFourEnginesMatchesErlangC) {
 }
 
 TEST(Table, ContradictedClaimsSayWhy) {
-  for (const Outcome& outcome : table(3)) {
+  for (const Outcome& outcome : table()) {
     if (outcome.verdict != Verdict::contradicted) continue;
     EXPECT_GT(outcome.scenario.reason.size(), 40u) << outcome.scenario.id;
   }
@@ -91,7 +102,7 @@ TEST(Table, ContradictedClaimsSayWhy) {
 TEST(Table, TheDocumentIsCurrent) {
   std::ifstream in(std::string(std::getenv("DMPROF_SOURCE_DIR")) + "/docs/scenarios.md");
   const std::string kept((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-  EXPECT_EQ(kept, table_markdown(table(3)))
+  EXPECT_EQ(kept, table_markdown(table()))
       << "write it again: build/bin/dm-simcard scenarios --markdown > docs/scenarios.md";
 }
 
