@@ -15,14 +15,14 @@ std::uint64_t pack(std::uint64_t step, Context context, std::uint64_t place) {
 
 }  // namespace
 
-Card::Card(Simulation& simulation, const CardParameters& parameters, std::uint64_t seed, std::uint32_t index,
-           CardObserver* observer)
+Card::Card(Simulation& simulation, const CardParameters& parameters, const Language& language,
+           const Selection& selection, std::uint64_t seed, std::uint32_t index, CardObserver* observer)
     : simulation_(simulation),
       parameters_(parameters),
       seed_(mix(seed, index)),
       observer_(observer),
-      language_(parameters.language, seed),
-      selection_(parameters.model.selection, seed),
+      language_(language),
+      selection_(selection),
       predictor_(parameters.predictor),
       channels_(parameters.memory),
       store_(simulation, parameters.memory, parameters.model.block_bytes,

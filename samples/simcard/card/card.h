@@ -29,9 +29,10 @@ struct CardStatistics {
 
 class Card : public Actor, private ServerListener, private StoreListener {
  public:
-  // `parameters` were checked and outlive the card. `observer` may be null.
-  Card(Simulation& simulation, const CardParameters& parameters, std::uint64_t seed, std::uint32_t index,
-       CardObserver* observer);
+  // `parameters` were checked; they, the text's language and the model's selection (which cards share) outlive the
+  // card. `observer` may be null.
+  Card(Simulation& simulation, const CardParameters& parameters, const Language& language, const Selection& selection,
+       std::uint64_t seed, std::uint32_t index, CardObserver* observer);
 
   // A request arrives now. `ended` is told on_event(kind, 0) at its end. False: too many wait already.
   bool submit(std::uint32_t prompt, std::uint32_t output, Actor* ended, std::uint32_t kind);
@@ -100,8 +101,8 @@ class Card : public Actor, private ServerListener, private StoreListener {
   const CardParameters& parameters_;
   std::uint64_t seed_;
   CardObserver* observer_;
-  Language language_;
-  Selection selection_;
+  const Language& language_;
+  const Selection& selection_;
   Predictor predictor_;
   Channels channels_;
   Store store_;

@@ -49,10 +49,13 @@ CardEnergy energy_of(const CardParameters& p, const RunResult& result, std::uint
 RunResult run_cards(const CardParameters& parameters, const RunOptions& options, CardObserver* first_card,
                     const Poll& poll) {
   Simulation simulation(std::size_t{1} << 22);
+  const Language language(parameters.language, options.seed);
+  const Selection selection(parameters.model.selection, options.seed);
   std::vector<std::unique_ptr<Card>> cards;
   std::vector<std::unique_ptr<Source>> sources;
   for (std::uint32_t i = 0; i < options.cards; ++i) {
-    cards.push_back(std::make_unique<Card>(simulation, parameters, options.seed, i, i == 0 ? first_card : nullptr));
+    cards.push_back(std::make_unique<Card>(simulation, parameters, language, selection, options.seed, i,
+                                           i == 0 ? first_card : nullptr));
     sources.push_back(std::make_unique<Source>(simulation, parameters.workload, options.seed, i, *cards.back()));
   }
   for (const std::unique_ptr<Source>& each : sources) each->begin();

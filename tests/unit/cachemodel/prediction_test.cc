@@ -49,6 +49,32 @@ TEST_F(PredictionCache, a_prefetch_evicts_the_block_that_was_just_used) {
   EXPECT_TRUE(cache.contains(3));
 }
 
+// What the owner foresees counts for more than what history suggests, until it has come true or is overdue.
+TEST_F(PredictionCache, a_block_its_owner_foresees_is_kept_for_that_use) {
+  for (int i = 0; i < 40; ++i) demand(static_cast<BlockId>(i % 4));
+  cache.foresee(50, 1);
+  EXPECT_EQ(prefetch(50), Admission::admitted);  // without the word it would be expected back last of all, and refused
+  demand(60);
+  EXPECT_TRUE(cache.contains(50));
+}
+
+TEST_F(PredictionCache, a_block_that_nobody_foresees_is_refused) {
+  for (int i = 0; i < 40; ++i) demand(static_cast<BlockId>(i % 4));
+  EXPECT_EQ(prefetch(50), Admission::refused);
+}
+
+TEST_F(PredictionCache, a_foreseen_use_that_does_not_come_true_goes_first) {
+  for (int i = 0; i < 40; ++i) demand(static_cast<BlockId>(i % 4));
+  cache.foresee(50, 1);
+  ASSERT_EQ(prefetch(50), Admission::admitted);
+  for (int i = 0; i < 8; ++i) {
+    const auto block = static_cast<BlockId>(i % 4);
+    if (cache.contains(block)) demand(block);
+  }
+  demand(60);
+  EXPECT_FALSE(cache.contains(50));
+}
+
 TEST_F(PredictionCache, refuses_a_prefetch_that_is_needed_later_than_all_that_is_kept) {
   scan(5);
   demand(0);
