@@ -21,6 +21,13 @@ MetricValue events_lost(const View& view, const Scope&) {
     lost += loss.events;
   }
   if (!recording.recorded) return unavailable("the recording does not count its events");
+  if (!recording.finished) {
+    return unavailable(
+        fmt::format("the recording was not finished, so nobody knows what was emitted after its last commit; {} of the "
+                    "emitted events "
+                    "are known to be lost",
+                    lost));
+  }
   MetricValue value = scalar(static_cast<double>(lost), *recording.recorded);
   value.window = "whole run, all processes";
   for (const auto& [cause, events] : by_cause)

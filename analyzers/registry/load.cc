@@ -79,9 +79,9 @@ Status load_tables(const Reader& reader, Recording& recording) {
   // Until a recording is finished its emitters' counts lag behind the stored events, so they balance nothing yet.
   const auto run = reader.run();
   if (!run) return tl::unexpected(run.error());
-  const bool counts_are_final = run->end == RunEnd::finished;
+  recording.finished = run->end == RunEnd::finished;
   for (const TrackBalance& row : balance) {
-    if (row.emitted && counts_are_final) recording.emitted[row.track] = *row.emitted;
+    if (row.emitted && recording.finished) recording.emitted[row.track] = *row.emitted;
     recording.recorded_by_track[row.track] = row.recorded;
     *recording.recorded += row.recorded;
   }

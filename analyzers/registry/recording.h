@@ -63,7 +63,8 @@ struct Recording {
   std::optional<std::uint64_t> recorded;               // their sum; nothing when it was not counted
   std::map<std::string, std::string> environment;
   std::unordered_map<NameId, std::string> names;
-  std::string note;  // what load() left out, "" = nothing
+  bool finished = true;  // its recorder got to the end: what emitters counted is complete
+  std::string note;      // what load() left out, "" = nothing
 
   std::string_view name(NameId id) const;  // "" for an unknown id
   std::string tier_name(TierId id) const;  // "tier 7" for an unregistered tier

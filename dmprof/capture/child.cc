@@ -65,6 +65,9 @@ Status check_program(const std::string& name) {
     if (runnable(std::filesystem::path(folder) / name)) return {};
     folders.remove_prefix(std::min(colon + 1, folders.size()));
   }
+  std::error_code ignored;
+  if (std::filesystem::is_directory(name, ignored))
+    return fail(ErrorKind::environment, fmt::format("cannot start {}: it is a directory; name a program", name));
   return fail(
       ErrorKind::environment,
       fmt::format("cannot start {}: there is no such program; check the name, the path and its permissions", name));

@@ -7,10 +7,10 @@
 
 #include "dmprof/base/suggest.h"
 #include "dmprof/cli/commands.h"
+#include "dmprof/cli/coverage.h"
 #include "dmprof/cli/diagnosis.h"
 #include "dmprof/cli/output.h"
 #include "dmprof/cli/playbook.h"
-#include "dmprof/cli/processes.h"
 #include "dmprof/cli/recordings.h"
 #include "dmprof/cli/terminal.h"
 #include "dmprof/cli/values.h"
@@ -73,7 +73,7 @@ Result<ExitStatus> diagnose_command(const Flags& flags, bool json) {
 
   auto reader = Reader::open(recording->string());
   if (!reader) return tl::unexpected(reader.error());
-  auto note = processes_note(*reader);
+  auto note = coverage_note(*reader);
   if (!note) return tl::unexpected(note.error());
 
   if (json) {

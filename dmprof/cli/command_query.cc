@@ -23,6 +23,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr std::uint64_t query_memory_bytes = 1 << 30;  // sorting a large recording takes some hundred MB
+
 struct Flags {
   std::vector<std::string> words;  // [FILE] SQL
   bool csv = false;
@@ -185,6 +187,9 @@ Error sql_error(sqlite3* database, const std::string& recording, double timeout_
     return {ErrorKind::usage, fmt::format("SQL: stopped after {} s of computing; ask for less, or allow more time with "
                                           "--timeout S",
                                           timeout_s)};
+  if (code == SQLITE_NOMEM)
+    return {ErrorKind::environment,
+            fmt::format("SQL: it needs more than {} of memory; ask for less", report::bytes(query_memory_bytes))};
   if (code == SQLITE_AUTH)
     return {ErrorKind::usage, fmt::format("SQL: {}; query only reads the recording", sqlite3_errmsg(database))};
   if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB)
@@ -224,6 +229,7 @@ Result<ExitStatus> query_command(const Flags& flags, bool json) {
   auto opened = open_for_query(recording->string());
   if (!opened) return tl::unexpected(opened.error());
   const QueryConnection& database = *opened;
+  limit_memory(query_memory_bytes);
   limit_time(database.get(), flags.timeout_s);
 
   sqlite3_stmt* prepared = nullptr;
@@ -234,7 +240,11 @@ Result<ExitStatus> query_command(const Flags& flags, bool json) {
   }
   const QueryStatement statement(prepared);
   if (statement == nullptr) return fail(ErrorKind::usage, "SQL: the text holds no statement");
-  if (std::string_view(tail).find_first_not_of(" \t\r\n;") != std::string_view::npos) {
+  // Blanks and comments behind the statement are no second one.
+  sqlite3_stmt* second = nullptr;
+  const bool sound = sqlite3_prepare_v2(database.get(), tail, -1, &second, nullptr) == SQLITE_OK;
+  const QueryStatement another(second);
+  if (!sound || another != nullptr) {
     return fail(ErrorKind::usage,
                 fmt::format("SQL: one statement at a time; remove what follows it: {}", report::printable(tail)));
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "dmprof/cli/coverage.h"
 #include "dmprof/cli/evaluation.h"
 #include "dmprof/cli/playbook.h"
 #include "dmprof/report/diagnosis_json.h"
@@ -42,12 +43,15 @@ Result<rules::Diagnosis> diagnose_recording(const std::filesystem::path& recordi
   auto environment = reader->environment();
   if (!environment) return tl::unexpected(environment.error());
 
+  const auto broken_off = is_broken_off(*reader);
+  if (!broken_off) return tl::unexpected(broken_off.error());
+
   rules::Context context;
+  context.broken_off = *broken_off;
   context.knobs = *knobs;
   if (const ProcessRow* engine = engine_process(*processes, *knobs)) context.engine = engine->name;
   for (const Setting& setting : *environment) {
     if (setting.key == "command") context.command = setting.value;
-    if (setting.key.starts_with("env.DM_")) context.variables[setting.key.substr(4)] = setting.value;
     if (setting.key.starts_with("env.DM_")) context.variables[setting.key.substr(4)] = setting.value;
   }
   return rules::diagnose(playbook, catalogue(), evaluated->values, context);

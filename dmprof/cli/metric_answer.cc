@@ -1,4 +1,5 @@
 #include "dmprof/cli/metric_answer.h"
+#include "dmprof/cli/coverage.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +10,6 @@
 #include "dmprof/base/suggest.h"
 #include "dmprof/cli/evaluation.h"
 #include "dmprof/cli/output.h"
-#include "dmprof/cli/processes.h"
 #include "dmprof/cli/recording_session.h"
 #include "dmprof/cli/recordings.h"
 #include "dmprof/cli/terminal.h"
@@ -113,10 +113,8 @@ Result<ExitStatus> answer_from(const fs::path& recording, const MetricQuestion& 
   if (!reader) return tl::unexpected(reader.error());
   auto evaluation = evaluate(*reader, *names, *options);
   if (!evaluation) return tl::unexpected(evaluation.error());
-  auto note = processes_note(*reader);
+  auto note = coverage_note(*reader);
   if (!note) return tl::unexpected(note.error());
-  if (!note->empty() && !evaluation->note.empty()) *note += "; ";
-  *note += evaluation->note;
   if (json) {
     DMPROF_TRY(write_out(report::metrics_json(recording.string(), evaluation->values, *note)));
   } else {

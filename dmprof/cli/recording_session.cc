@@ -14,13 +14,13 @@
 #include "collectors/attach/engines.h"
 #include "dmprof/capture/environment.h"
 #include "dmprof/cli/calibration.h"
+#include "dmprof/cli/coverage.h"
 #include "dmprof/cli/diagnosis.h"
 #include "dmprof/cli/evaluation.h"
 #include "dmprof/cli/event_cost.h"
 #include "dmprof/cli/metric_answer.h"
 #include "dmprof/cli/output.h"
 #include "dmprof/cli/output_file.h"
-#include "dmprof/cli/processes.h"
 #include "dmprof/cli/terminal.h"
 #include "dmprof/report/format.h"
 #include "dmprof/report/metric_json.h"
@@ -196,16 +196,19 @@ Result<ExitStatus> conclude(const Session& session, const Shared& shared) {
   line.show(fmt::format("computing the metrics of {} events", report::thousands(outcome.totals.events)));
   auto evaluation = evaluate_and_store(session.file);
   line.clear();
-  if (!evaluation) return tl::unexpected(evaluation.error());
-  DMPROF_TRY(store_findings(session.file));
+  Status stored = evaluation ? store_findings(session.file) : tl::unexpected(evaluation.error());
+  // The recording is whole; only its metrics are missing, for want of memory or space.
+  if (!stored) fmt::print(stderr, "warning: no metrics were stored: {}\n", report::printable(stored.error().message));
   if (!shared.question.names.empty()) return answer_from(session.file, shared.question, shared.json);
 
+  std::error_code ignored;
+  const std::uintmax_t bytes = std::filesystem::file_size(session.file, ignored);
   if (shared.json) {
     nlohmann::ordered_json object = {{"run", file},
                                      {"ended", outcome.text},
                                      {"events", outcome.totals.events},
                                      {"lost", outcome.totals.lost},
-                                     {"bytes", outcome.totals.bytes},
+                                     {"bytes", bytes},
                                      {"seconds", outcome.totals.seconds},
                                      {"processes", outcome.processes}};
     object["command_status"] =
@@ -216,13 +219,13 @@ Result<ExitStatus> conclude(const Session& session, const Shared& shared) {
     return ExitStatus::done;
   }
   std::vector<MetricValue> shown;
-  for (const MetricValue& value : evaluation->values) {
+  for (const MetricValue& value : evaluation ? evaluation->values : std::vector<MetricValue>()) {
     if (value.ok() && std::find(summary_metrics.begin(), summary_metrics.end(), value.name) != summary_metrics.end())
       shown.push_back(value);
   }
   auto reader = Reader::open(file);
   if (!reader) return tl::unexpected(reader.error());
-  auto note = processes_note(*reader);
+  auto note = coverage_note(*reader);
   if (!note) return tl::unexpected(note.error());
   if (!note->empty()) *note += "\n";
   const report::Style style(wants_colour(stderr));
@@ -231,8 +234,8 @@ Result<ExitStatus> conclude(const Session& session, const Shared& shared) {
     ending += fmt::format(" with {}", outcome.child->text());
   fmt::print(stderr, "{}: {} in {:.1f} s, {}, {} ({})\n{}{}next: dmprof diagnose {}\n", style.bold(file),
              report::quantity(static_cast<double>(outcome.totals.events), "events"), outcome.totals.seconds,
-             losses_text(outcome), report::bytes(outcome.totals.bytes), ending, *note,
-             report::metrics_text(shown, false, style), shell_quoted({file}));
+             losses_text(outcome), report::bytes(bytes), ending, *note, report::metrics_text(shown, false, style),
+             shell_quoted({file}));
   return ExitStatus::done;
 }
 

@@ -221,4 +221,6 @@ void limit_time(sqlite3* database, double seconds) {
                            reinterpret_cast<void*>(static_cast<std::uintptr_t>(deadline)));
 }
 
+void limit_memory(std::uint64_t bytes) { sqlite3_hard_heap_limit64(static_cast<sqlite3_int64>(bytes)); }
+
 }  // namespace dmprof

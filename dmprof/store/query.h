@@ -5,6 +5,7 @@
 // can match. Plain tables (process, track, capacity, knob, loss, …) are in the file already: see FORMAT.md.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -33,5 +34,8 @@ Result<QueryConnection> open_for_query(const std::string& path);
 // Stops a runaway statement: the connection's statements fail with "interrupted" once the calling thread has computed
 // for `seconds`. Waiting does not count: a reader that pauses (a pager) is no runaway statement.
 void limit_time(sqlite3* database, double seconds);
+
+// Bounds what SQLite may allocate in the whole process; beyond it statements fail with SQLITE_NOMEM.
+void limit_memory(std::uint64_t bytes);
 
 }  // namespace dmprof

@@ -65,6 +65,14 @@ struct Instruments {
 
 Instruments check_instruments(Diagnosis& diagnosis, std::span<const MetricValue> values, const Context& context) {
   Instruments result;
+  if (context.broken_off) {
+    diagnosis.instrument.push_back(
+        {"instrument-broken-off",
+         Severity::warning,
+         "the recording broke off (its recorder was killed or could not write): findings rest on what was committed, "
+         "how much was lost is not known",
+         {}});
+  }
   for (const MetricValue& value : values) {
     if (value.status != ValueStatus::invalid) continue;
     diagnosis.instrument.push_back({value.name == loss_metric ? "instrument-balance" : "instrument-ratio",

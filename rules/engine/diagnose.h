@@ -89,6 +89,7 @@ struct Context {
   std::map<std::string, std::string> variables = {};  // DM_* variables the recorded command ran under
   std::map<std::string, double> thresholds;           // "rule-id.name" overrides
   double tolerated_loss = 0.01;                       // share of emitted events
+  bool broken_off = false;                            // the recorder did not get to finish the recording
 };
 
 // The metrics the rules read, and those the budget and the instrument checks need. Evaluate these, then diagnose.
