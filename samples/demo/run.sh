@@ -7,6 +7,7 @@ dmprof=build/bin/dmprof
 target=$(ls samples/models/*target*.gguf)
 draft=$(ls samples/models/*draft-10*.gguf)
 runs=${DEMO_RUNS:-3}
+tries=${DEMO_TRIES:-7}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
@@ -39,7 +40,7 @@ title "metrics"
 title "diagnosis"
 "$dmprof" diagnose
 
-title "the first fix, tried (median of $runs interleaved runs)"
+title "the first fix, tried (medians of $tries pairs of runs)"
 "$dmprof" diagnose --json >"$scratch/diagnosis.json"
 fix=$(python3 - "$scratch/diagnosis.json" <<'PY'
 import json, sys
@@ -55,13 +56,16 @@ if [ -z "$fix" ]; then
   exit 0
 fi
 echo "$fix"
-for run in $(seq "$runs"); do
+# Pairs, because the machine may be busy: what slows a run down mostly slows its neighbour down too.
+for run in $(seq "$tries"); do
   "${speculating[@]}" --json >"$scratch/before.$run.json"
   bash -c "$fix --json" >"$scratch/after.$run.json"
+  echo "$(rate "$scratch/before.$run.json") $(rate "$scratch/after.$run.json")" >>"$scratch/pairs"
 done
-before=$(for run in $(seq "$runs"); do rate "$scratch/before.$run.json"; done | median)
-after=$(for run in $(seq "$runs"); do rate "$scratch/after.$run.json"; done | median)
-awk -v a="$before" -v b="$after" 'BEGIN {printf "before  %7.1f tokens/s\nafter   %7.1f tokens/s   %.2f x\n", a, b, b/a}'
+gain=$(awk '{print $2 / $1}' "$scratch/pairs" | sort -g | tee "$scratch/gains" | median)
+awk -v a="$(cut -d' ' -f1 "$scratch/pairs" | median)" -v b="$(cut -d' ' -f2 "$scratch/pairs" | median)" -v gain="$gain" \
+  -v low="$(head -n 1 "$scratch/gains")" -v high="$(tail -n 1 "$scratch/gains")" \
+  'BEGIN {printf "before  %7.1f tokens/s\nafter   %7.1f tokens/s   %.2f x (pairs from %.2f to %.2f x)\n", a, b, gain, low, high}'
 
 title "ask it yourself"
 echo "build/bin/dmprof --metric prefetch_hit_rate"
