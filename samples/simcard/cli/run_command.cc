@@ -152,7 +152,7 @@ int run_command(int argc, const char* const* argv, std::span<const Experiment> e
       ->capture_default_str();
   app.add_flag("--json", arguments.json, "one JSON object, for scripts");
   app.footer(
-      "dm-simcard scenarios prints the table of claims.\n"
+      "dm-simcard scenarios prints the table of claims; fit and predict are the twin of dm-engine (see fit --help).\n"
       "DM_DRAFT, DM_LOOKAHEAD, DM_CACHE_POLICY and DM_MAX_CONCURRENT override the scenario's settings.");
   try {
     app.parse(argc, argv);
