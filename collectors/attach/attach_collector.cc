@@ -14,7 +14,8 @@ namespace dmprof::attach {
 namespace {
 
 constexpr TimeNs sync_interval = 1'000'000'000;
-constexpr TimeNs session_scan = 1'000'000;  // an engine is waiting for us
+constexpr TimeNs session_scan = 1'000'000;  // the command is about to begin, and waits for us
+constexpr TimeNs later_scan = 10'000'000;   // further processes of it wait too, and are rarer
 constexpr TimeNs children_scan = 50'000'000;
 
 TimeNs monotonic_now() {
@@ -126,7 +127,7 @@ Result<PollResult> AttachCollector::poll() {
   const bool searching = !options_.session.empty() || options_.follow_children;
   if (searching && now >= next_discovery_) {
     DMPROF_TRY(discover());
-    next_discovery_ = now + (options_.session.empty() ? children_scan : session_scan);
+    next_discovery_ = now + (options_.session.empty() ? children_scan : sessions_.empty() ? session_scan : later_scan);
   }
   for (auto& [tsc, host] : hosts_) host.clock->follow();
   for (const auto& session : sessions_) {
@@ -142,7 +143,21 @@ Result<PollResult> AttachCollector::poll() {
   std::erase_if(sessions_, [](const auto& session) { return session->finished(); });
   if (now >= next_sync_) DMPROF_TRY(sync_clocks());
   result.finished = sessions_.empty() && options_.session.empty();
+  result.rest = next_rest();
   return result;
+}
+
+// Every look costs an engine that uses all processors a little, so a source that hardly fills its rings is left alone
+// for longer: at most as long as a ring takes to fill when the fastest emitter (some 30 million slots a second) begins.
+std::chrono::microseconds AttachCollector::next_rest() {
+  using std::chrono::microseconds;
+  constexpr microseconds shortest{1000}, longest{20000};
+  const std::uint64_t slots = options_.ring_bytes / sizeof(dmprof_slot);
+  std::uint64_t fullest = 0;
+  for (const auto& session : sessions_) fullest = std::max(fullest, session->fullest());
+  if (fullest > slots / 16) return rest_ = microseconds(0);
+  if (sessions_.empty() || fullest > slots / 256) return rest_ = shortest;
+  return rest_ = std::clamp(2 * rest_, shortest, longest);
 }
 
 Status AttachCollector::sync_clocks() {

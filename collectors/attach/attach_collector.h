@@ -48,6 +48,7 @@ class AttachCollector final : public Collector {
   const std::vector<std::string>& problems() const { return problems_; }
 
  private:
+  std::chrono::microseconds next_rest();
   struct Host {
     std::unique_ptr<HostClock> clock;
     std::uint32_t domain = 0;
@@ -68,6 +69,7 @@ class AttachCollector final : public Collector {
   std::set<std::pair<std::int64_t, std::uint64_t>> examined_;  // pid and inode of pages that need no second look
   std::vector<std::string> problems_;
   std::size_t seen_engines_ = 0;
+  std::chrono::microseconds rest_{1000};
   TimeNs next_discovery_ = 0, next_sync_ = 0;
 };
 

@@ -45,6 +45,7 @@ Status Session::begin(std::uint32_t host_domain) {
 Result<std::uint64_t> Session::poll() {
   if (finished_) return 0;
   const std::uint64_t before = handed_over_;
+  fullest_ = 0;
   DMPROF_TRY(refresh());
   // Tracks that had ended before this drain have all their slots in it.
   std::vector<std::uint16_t> ended;
@@ -93,7 +94,9 @@ Result<std::uint64_t> Session::drain() {
 }
 
 Status Session::drain_ring(std::uint32_t ring) {
-  for (std::uint64_t left = arena_->waiting(ring); left != 0;) {
+  std::uint64_t left = arena_->waiting(ring);
+  fullest_ = std::max(fullest_, left);
+  while (left != 0) {
     const std::uint64_t chunk = std::min(left, chunk_slots);
     arena_->copy(ring, chunk, slots_);
     DMPROF_TRY(refresh());  // after the copy: whatever these slots refer to is in the tables now

@@ -35,6 +35,8 @@ class Session {
 
   // Drains every ring and hands the events to the sink; notices that the engine ended and settles then. Returns events.
   Result<std::uint64_t> poll();
+  // Slots that the fullest ring held when the last poll() began: says how soon to come again.
+  std::uint64_t fullest() const { return fullest_; }
   // Detaches (or notes that the engine died), drains until nothing moves, and settles every account.
   Status finish();
 
@@ -90,6 +92,7 @@ class Session {
   bool tables_pending_ = true;  // never read, or an entry was being written
   std::uint64_t untracked_ = 0, untracked_before_ = 0;
   TimeNs next_check_ = 0, next_tell_ = 0;
+  std::uint64_t fullest_ = 0;
   bool finished_ = false;
 };
 

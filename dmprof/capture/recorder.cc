@@ -72,7 +72,7 @@ class Loop {
     if (options_.duration && now - started_ >= *options_.duration) return stop(StopReason::duration, "the time was up");
     if (signalled_ && now >= give_up_at_)
       return stop(StopReason::signal, fmt::format("interrupted ({}); the command still runs", name_of(*signalled_)));
-    rest(polled->events == 0 ? std::chrono::ceil<milliseconds>(polled->rest) : milliseconds(0), now);
+    rest(std::chrono::ceil<milliseconds>(polled->rest), now);
   }
 
   void rest(milliseconds wanted, Clock::time_point now) {
