@@ -90,6 +90,7 @@ int run_program(std::span<const std::string> args, const Environment& environmen
     const Status written = write_all(stdout, line->answer);
     return written ? 0 : report_error(written.error());
   }
+  for (const std::string& warning : line->warnings) fmt::print(stderr, "dm-engine: warning: {}\n", warning);
   listen_to_signals();
   const Status status = run(*line);
   if (!status) return report_error(status.error());
