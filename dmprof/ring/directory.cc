@@ -26,12 +26,14 @@ std::vector<std::string> candidates() {
   return paths;
 }
 
-// A descriptor, or -1 when the directory is missing or not private.
+// A descriptor, or -1 and errno when the directory cannot be opened (EPERM: it is not private).
 int open_private(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   struct stat info {};
   if (fd >= 0 && ::fstat(fd, &info) == 0 && info.st_uid == ::geteuid() && (info.st_mode & 077) == 0) return fd;
-  if (fd >= 0) ::close(fd);
+  if (fd < 0) return -1;
+  ::close(fd);
+  errno = EPERM;
   return -1;
 }
 
@@ -89,7 +91,9 @@ std::vector<PageName> list_pages() {
 
 Result<ControlPage> open_page(const PageName& name) {
   const int directory = open_private(name.directory);
-  if (directory < 0) return fail(ErrorKind::environment, name.directory + " is not a private directory of this user");
+  if (directory < 0 && errno == EPERM)
+    return fail(ErrorKind::environment, name.directory + " is not a private directory of this user");
+  if (directory < 0) return fail(ErrorKind::environment, "cannot open " + name.directory + ": " + std::strerror(errno));
   const std::string file = std::to_string(name.pid) + ".ctl";
   auto page = ControlPage::open(directory, file, name.directory + "/" + file);
   ::close(directory);

@@ -68,6 +68,30 @@ TEST_F(Shortage, out_of_descriptors_a_live_engine_goes_on_being_recorded) {
   expect_balance(sink);
 }
 
+TEST_F(Shortage, an_engine_that_nobody_can_look_for_is_not_said_to_lack_the_sdk) {
+  ChildEngine engine([](const ChildEngine::Child& child) {
+    child.ready();
+    child.wait();
+  });
+  ASSERT_TRUE(engine.wait_ready());
+  test::VectorSink sink;
+  Status started;
+  {
+    AttachCollector collector(options_for(engine.pid()));
+    const NoDescriptors shortage;
+    started = collector.start(sink);
+  }
+  ASSERT_FALSE(started);
+  EXPECT_EQ(started.error().kind, ErrorKind::environment);
+  EXPECT_EQ(started.error().message,
+            "no file descriptor is left to look for process " + std::to_string(engine.pid()) + ": raise `ulimit -n`");
+  AttachCollector collector(options_for(engine.pid()));
+  EXPECT_TRUE(collector.start(sink)) << "its page is still there";
+  EXPECT_TRUE(collector.stop());
+  engine.go();
+  EXPECT_EQ(engine.join(), 0);
+}
+
 TEST_F(Shortage, a_recording_that_is_stopped_without_descriptors_detaches_and_the_engine_lives_on) {
   ChildEngine engine([](const ChildEngine::Child& child) {
     dmprof_track* track = dmprof_thread_track();
