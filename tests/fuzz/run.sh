@@ -5,7 +5,7 @@ set -eu -o pipefail
 cd "$(dirname "$0")/../.."
 seconds=${1:-20}
 max_len=262144
-least_edges=1000 # a fuzzer whose libraries are built without coverage sees its own few dozen edges only
+least_edges=400 # a fuzzer whose libraries are built without coverage sees only its own (measured: 49 to 152)
 shift || true
 fuzzers=("$@")
 [ $# -gt 0 ] || fuzzers=(gguf prompts decode recording rule)
