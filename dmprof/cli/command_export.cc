@@ -6,6 +6,7 @@
 
 #include "dmprof/base/suggest.h"
 #include "dmprof/cli/commands.h"
+#include "dmprof/cli/coverage.h"
 #include "dmprof/cli/output.h"
 #include "dmprof/cli/output_file.h"
 #include "dmprof/cli/recordings.h"
@@ -124,6 +125,7 @@ Result<ExitStatus> export_command(const Flags& flags, bool json) {
   const bool to_stdout = flags.output == "-" || (!flags.table.empty() && flags.output.empty());
   if (json && to_stdout)
     return fail(ErrorKind::usage, "--json and the export would share standard output; name a file with -o");
+  if (const std::string note = cut_off_note(recording->string()); !note.empty()) fmt::print(stderr, "note: {}\n", note);
   const Written written = flags.format == "csv" ? export_csv(*recording, flags) : export_timeline(*recording, flags);
   if (!written) return tl::unexpected(written.error());
   if (json) {
