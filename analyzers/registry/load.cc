@@ -79,7 +79,8 @@ Status load_tables(const Reader& reader, Recording& recording) {
   // Until a recording is finished its emitters' counts lag behind the stored events, so they balance nothing yet.
   const auto run = reader.run();
   if (!run) return tl::unexpected(run.error());
-  recording.finished = run->end == RunEnd::finished;
+  // Chunks of a file that was cut off are missing without being counted anywhere.
+  recording.finished = run->end == RunEnd::finished && reader.missing_bytes() == 0;
   for (const TrackBalance& row : balance) {
     if (row.emitted && recording.finished) recording.emitted[row.track] = *row.emitted;
     recording.recorded_by_track[row.track] = row.recorded;

@@ -46,8 +46,13 @@ Result<rules::Diagnosis> diagnose_recording(const std::filesystem::path& recordi
   const auto broken_off = is_broken_off(*reader);
   if (!broken_off) return tl::unexpected(broken_off.error());
 
+  auto brief = too_short(*reader);
+  if (!brief) return tl::unexpected(brief.error());
+
   rules::Context context;
   context.broken_off = *broken_off;
+  context.too_short = std::move(*brief);
+  context.cut_off = cut_off_note(reader->path());
   context.knobs = *knobs;
   if (const ProcessRow* engine = engine_process(*processes, *knobs)) context.engine = engine->name;
   for (const Setting& setting : *environment) {

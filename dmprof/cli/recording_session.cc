@@ -116,7 +116,7 @@ Result<Session> record_session(const SessionRequest& request) {
   // Signals first: the threads started below must have them blocked.
   auto signals = capture::StopSignals::take();
   if (!signals) return tl::unexpected(signals.error());
-  auto file = OutputFile::claim(request.output, request.stem);
+  auto file = OutputFile::claim(request.output, request.stem, request.force);
   if (!file) return tl::unexpected(file.error());
   WriterOptions writer_options;
   writer_options.overwrite = true;

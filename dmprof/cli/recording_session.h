@@ -19,6 +19,7 @@ namespace dmprof::cli {
 struct SessionRequest {
   std::string output;                // as typed after -o; empty: a new file in the data directory,
   std::string stem;                  // with this in its name
+  bool force = false;                // `output` may hold something that is no recording
   std::vector<std::string> command;  // to start; or else
   std::vector<std::int64_t> pids;    // to attach to
   std::optional<std::chrono::nanoseconds> duration;

@@ -78,6 +78,17 @@ std::string fix_text(const rules::SuggestedFix& fix, const Voice& voice) {
   return text;
 }
 
+// Whether a line of fix_text() begins with the name of an engine.
+bool names_engines(const rules::Diagnosis& diagnosis) {
+  const auto other = [](const rules::SuggestedFix& fix) {
+    return std::any_of(fix.command.begin(), fix.command.end(),
+                       [&](const auto& command) { return command.first != fix.recorded_engine; });
+  };
+  return std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [&](const rules::Finding& finding) {
+    return std::any_of(finding.fixes.begin(), finding.fixes.end(), other);
+  });
+}
+
 std::string finding_text(const rules::Finding& finding, const Voice& voice) {
   const Phrases& say = voice.say;
   std::string text =
@@ -132,6 +143,7 @@ std::string diagnosis_text(const rules::Diagnosis& diagnosis, const Style& style
   }
   text += '\n' + style.bold(diagnosis.findings.empty() ? say.no_findings : say.findings) + '\n';
   for (const rules::Finding& finding : diagnosis.findings) text += finding_text(finding, voice);
+  if (names_engines(diagnosis)) text += fmt::format("  {}\n", style.dim(say.other_engines));
   if (!diagnosis.cleared.empty()) {
     text += '\n' + style.bold(say.cleared) + '\n';
     for (const rules::Cleared& cleared : diagnosis.cleared)

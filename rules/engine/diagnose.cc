@@ -61,6 +61,7 @@ void take_budget(Diagnosis& diagnosis, std::span<const MetricValue> values) {
 struct Instruments {
   std::map<std::string, std::size_t> invalid;  // metric to the note about it
   std::optional<std::size_t> loss;             // index of the note that distrusts every count
+  std::optional<std::size_t> too_short;        // index of the note that too little was recorded
 };
 
 Instruments check_instruments(Diagnosis& diagnosis, std::span<const MetricValue> values, const Context& context) {
@@ -72,6 +73,15 @@ Instruments check_instruments(Diagnosis& diagnosis, std::span<const MetricValue>
          "the recording broke off (its recorder was killed or could not write): findings rest on what was committed, "
          "how much was lost is not known",
          {}});
+  }
+  if (!context.cut_off.empty())
+    diagnosis.instrument.push_back({"instrument-cut-off", Severity::warning, context.cut_off, {}});
+  if (!context.too_short.empty()) {
+    diagnosis.instrument.push_back({"instrument-too-short", Severity::warning, context.too_short, {}});
+    result.too_short = diagnosis.instrument.size() - 1;
+    // Where the time of a few steps went says nothing about the next ones.
+    diagnosis.limiting.clear();
+    for (BudgetPart& part : diagnosis.budget) part.critical = false;
   }
   for (const MetricValue& value : values) {
     if (value.status != ValueStatus::invalid) continue;
@@ -119,6 +129,7 @@ bool withhold(Diagnosis& diagnosis, const Instruments& instruments, const Rule& 
               const std::vector<std::string>& columns, const Catalogue& catalogue) {
   std::set<std::size_t> notes;
   if (instruments.loss) notes.insert(*instruments.loss);
+  if (instruments.too_short) notes.insert(*instruments.too_short);
   for (const std::string& column : columns) {
     const auto found = instruments.invalid.find(metric_of(column, catalogue));
     if (found != instruments.invalid.end()) notes.insert(found->second);
@@ -245,8 +256,9 @@ Result<Diagnosis> diagnose(std::span<const Rule> rules, const Catalogue& catalog
         diagnosis.not_evaluated.push_back({rule.id, why_missing(*verdict, catalogue, values)});
         break;
       case Verdict::Kind::quiet: {
-        if (instruments.loss) {
-          diagnosis.not_evaluated.push_back({rule.id, "too many events were lost to clear it"});
+        if (instruments.loss || instruments.too_short) {
+          diagnosis.not_evaluated.push_back({rule.id, instruments.loss ? "too many events were lost to clear it"
+                                                                       : "the recording is too short to clear it"});
           break;
         }
         diagnosis.cleared.push_back({rule.id, rule.title, why_cleared(rule, *verdict, catalogue, values, thresholds)});

@@ -66,7 +66,8 @@ struct NotEvaluated {
 };
 
 struct InstrumentNote {
-  std::string check;  // "instrument-ratio", "instrument-loss", "instrument-balance", "instrument-settings"
+  std::string check;  // "instrument-ratio", "instrument-loss", "instrument-balance", "instrument-settings",
+                      // "instrument-broken-off", "instrument-too-short", "instrument-cut-off"
   Severity severity = Severity::warning;
   std::string message;
   std::vector<std::string> withheld;  // rules whose findings rest on what is distrusted
@@ -90,6 +91,8 @@ struct Context {
   std::map<std::string, double> thresholds;           // "rule-id.name" overrides
   double tolerated_loss = 0.01;                       // share of emitted events
   bool broken_off = false;                            // the recorder did not get to finish the recording
+  std::string too_short;  // why too few steps were recorded to judge an engine by, "" = enough: nobody is blamed then
+  std::string cut_off;    // what the file lacks, "" = nothing
 };
 
 // The metrics the rules read, and those the budget and the instrument checks need. Evaluate these, then diagnose.
