@@ -106,14 +106,14 @@ Result<Recording> load_recording(const Reader& reader, Events wanted, std::optio
                 fmt::format("{}: holds no process {}; `dmprof query` on the table `process` lists them", reader.path(),
                             *process));
   }
-  if (recording.processes.size() < 2) return recording;
-  if (!process) process = recording.main_process();
-  if (process) {
+  if (!process && recording.processes.size() > 1) process = recording.main_process();
+  if (process && recording.processes.size() > 1) {
     const Process& kept = recording.processes[*process];
     recording.note = fmt::format("process {} ({}) of {} recorded", kept.pid, kept.name.empty() ? "unnamed" : kept.name,
                                  recording.processes.size());
     recording.keep_process(*process);
   }
+  if (recording.in_virtual_time()) recording.forget_machine();
   return recording;
 }
 
