@@ -10,7 +10,8 @@ namespace dmprof::report {
 struct Phrases {
   std::string_view budget, budget_unavailable, limited_by, critical, sum;
   std::string_view recording, withheld;
-  std::string_view findings, no_findings, heading, because, check, fix, now_unknown, predicted, measured, attempt;
+  std::string_view findings, no_findings, heading, because, check, fix, now_unknown, predicted, attempt;
+  std::string_view tried, confirmed, no_effect, worse, from_to, exact, pairs;
   std::string_view cleared, not_judged;
   std::string_view error, warning, info, high, medium, low;
 
@@ -39,8 +40,14 @@ inline const Phrases& phrases(rules::Language language) {
       .fix = "fix: {} {} -> {}",
       .now_unknown = "(now unknown)",
       .predicted = ", predicted {:.2f} x ({:.2f} to {:.2f})",
-      .measured = ", measured {:.2f} x",
       .attempt = "try: {}",
+      .tried = "tried: {}: {} ({})",
+      .confirmed = "confirmed",
+      .no_effect = "no effect",
+      .worse = "worse",
+      .from_to = " ({:.2f} to {:.2f})",
+      .exact = "repeats exactly",
+      .pairs = "{} pairs of runs",
       .cleared = "Examined, and not the problem",
       .not_judged = "Could not be judged",
       .error = "error",
@@ -66,8 +73,14 @@ inline const Phrases& phrases(rules::Language language) {
       .fix = "建议：{} {} -> {}",
       .now_unknown = "（当前值未知）",
       .predicted = "，预计 {:.2f} 倍（{:.2f} 至 {:.2f}）",
-      .measured = "，实测 {:.2f} 倍",
       .attempt = "尝试：{}",
+      .tried = "已试：{}：{}（{}）",
+      .confirmed = "有效",
+      .no_effect = "无效果",
+      .worse = "变差",
+      .from_to = "（{:.2f} 至 {:.2f}）",
+      .exact = "结果完全可重复",
+      .pairs = "{} 对运行",
       .cleared = "已检查，不是问题所在",
       .not_judged = "无法判断",
       .error = "错误",
