@@ -24,6 +24,7 @@ struct SessionRequest {
   std::vector<std::int64_t> pids;    // to attach to
   std::optional<std::chrono::nanoseconds> duration;
   std::chrono::milliseconds commit_every{200};
+  bool quiet = false;  // no progress, no notes: one of many runs
 };
 
 struct Session {

@@ -163,6 +163,7 @@ Finding make_finding(const Rule& rule, const Verdict& verdict, const Catalogue& 
   finding.rule = rule.id;
   finding.severity = rule.severity;
   finding.confidence = rule.confidence;
+  finding.objective = rule.objective;
   finding.title = rule.title;
   finding.because = {fill(rule.because.en, values, thresholds), fill(rule.because.zh, values, thresholds)};
   finding.checks = rule.checks;

@@ -138,6 +138,25 @@ std::string command_with(const Knob& knob, const std::string& value, const Conte
   return "";
 }
 
+std::optional<Context> with_setting(const Knob& knob, const std::string& value, const Context& context) {
+  if (knob.handle.empty() || context.command.empty()) return std::nullopt;
+  Context changed = context;
+  if (knob.how == "environment") {
+    changed.variables[knob.handle] = value;
+  } else if (knob.how == "flag") {
+    changed.command = with_flag(context.command, knob.handle, value);
+  } else {
+    return std::nullopt;
+  }
+  return changed;
+}
+
+std::string line_of(const Context& context) {
+  std::string line;
+  for (const auto& [name, setting] : context.variables) line += fmt::format("{}={} ", name, shell_quoted(setting));
+  return line + context.command;
+}
+
 std::vector<SuggestedFix> suggest(const std::vector<Fix>& fixes, const Context& context,
                                   std::span<const Support> support) {
   std::vector<SuggestedFix> suggestions;

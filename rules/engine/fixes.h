@@ -1,7 +1,9 @@
 // Turns a rule's fixes into what to type for the engine that was recorded.
 #pragma once
 
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "rules/engine/diagnose.h"
@@ -20,5 +22,11 @@ std::vector<SuggestedFix> suggest(const std::vector<Fix>& fixes, const Context& 
 // The command to run with one knob changed, as the knob says it is set; "" when the knob does not say, or is set by a
 // path.
 std::string command_with(const Knob& knob, const std::string& value, const Context& context);
+
+// The context of a command that was given one more setting; empty when the knob does not say how it is set, or through
+// a file.
+std::optional<Context> with_setting(const Knob& knob, const std::string& value, const Context& context);
+// What to type for the context's command, variables in front.
+std::string line_of(const Context& context);
 
 }  // namespace dmprof::rules
