@@ -176,5 +176,26 @@ TEST(Recording, keeps_one_process_and_the_machine_s_own_tiers) {
   EXPECT_EQ(recording.capacities.size(), 2u);
 }
 
+TEST(Recording, a_simulated_engine_is_not_held_against_the_machine_that_simulated_it) {
+  Trace trace;
+  trace.step({});
+  Recording& recording = trace.recording;
+  recording.processes[1] = {};
+  recording.tracks[1].process = 1;
+  recording.tracks[1].clock = 5;
+  recording.clocks[5].kind = ClockKind::monotonic;
+  EXPECT_FALSE(recording.in_virtual_time());
+  recording.clocks[5].kind = ClockKind::virtual_time;
+  EXPECT_TRUE(recording.in_virtual_time());
+  recording.capacities[1].process = 1, recording.capacities[2].process = 0;
+  recording.environment["calibration.read_bandwidth"] = "1";
+  recording.environment["cpu.model"] = "kept";
+  recording.forget_machine();
+  EXPECT_EQ(recording.capacities.size(), 1u);
+  EXPECT_EQ(recording.environment.size(), 1u);
+}
+
+TEST(Recording, without_steps_nothing_tells_simulated_time) { EXPECT_FALSE(Recording{}.in_virtual_time()); }
+
 }  // namespace
 }  // namespace dmprof
