@@ -1,7 +1,9 @@
 // How far the cache policy is from the offline optimum on the accesses of this recording.
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <system_error>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -23,6 +25,11 @@ std::optional<cachemodel::PolicyKind> recorded_policy(const Recording& recording
   return cachemodel::policy_from(policy);
 }
 
+void add(cachemodel::ReplayResult& sum, const cachemodel::ReplayResult& each) {
+  sum.hits += each.hits, sum.misses += each.misses;
+  sum.exact = sum.exact && each.exact;
+}
+
 MetricValue policy_gap(const View& view, const Scope& scope) {
   const std::optional<cache::TierScope> tier = cache::tier_scope(view, scope);
   if (!tier) return unavailable(reasons::no_accesses(view));
@@ -32,14 +39,22 @@ MetricValue policy_gap(const View& view, const Scope& scope) {
   }
   const std::optional<cachemodel::PolicyKind> policy = recorded_policy(view.recording());
   if (!policy) return unavailable("the engine registers no knob cache_policy with a value of 0, 1 or 2");
-  std::vector<cachemodel::TraceAccess> trace;
-  view.each_access(tier->scope, [&](const BlockAccess& access) { trace.push_back({access.block, access.bytes}); });
-  if (trace.empty()) return unavailable(reasons::no_accesses(view));
-  const std::uint64_t budget = capacity->second.size_bytes;
-  const cachemodel::ReplayResult recorded = cachemodel::replay(trace, *policy, budget);
-  const cachemodel::ReplayResult optimum = cachemodel::replay_optimum(trace, budget);
+  // Several cards have a cache each; the tier's size is that of all of them.
+  std::map<std::size_t, std::vector<cachemodel::TraceAccess>> traces;
+  view.each_access(tier->scope, [&](const BlockAccess& access) {
+    traces[view.unit_of(access.track)].push_back({access.block, access.bytes});
+  });
+  if (traces.empty()) return unavailable(reasons::no_accesses(view));
+  const std::uint64_t caches = view.units() > 1 ? std::max(capacity->second.units, 1u) : 1;
+  const std::uint64_t budget = capacity->second.size_bytes / caches;
+  cachemodel::ReplayResult recorded, optimum;
+  optimum.exact = true;
+  for (const auto& [unit, trace] : traces) {
+    add(recorded, cachemodel::replay(trace, *policy, budget));
+    add(optimum, cachemodel::replay_optimum(trace, budget));
+  }
   // With blocks of several sizes the optimum's stand-in can lose to a lucky policy; a gap below 0 is then no gap.
-  MetricValue value = scalar(std::max(0.0, optimum.hit_rate() - recorded.hit_rate()), trace.size());
+  MetricValue value = scalar(std::max(0.0, optimum.hit_rate() - recorded.hit_rate()), recorded.hits + recorded.misses);
   value.subject = tier->tier;
   value.reason =
       optimum.exact ? "" : "blocks differ in size: the optimum is that of farthest next use first, not a bound";

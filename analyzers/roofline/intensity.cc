@@ -18,7 +18,7 @@ MetricValue intensity(const View& view, const Scope& scope) {
   MetricValue value = scalar(work.flops / work.bytes, work.steps);
   double attention_flops = 0, attention_bytes = 0, weight_flops = 0, weight_bytes = 0;
   for (const Kernel& kernel : view.recording().kernels) {
-    if (!view.in_scope(kernel.start, scope) || kernel.bytes == 0) continue;
+    if (!view.in_scope(kernel.track, kernel.start, scope) || kernel.bytes == 0) continue;
     const bool attention = view.recording().name(kernel.name).find("attention") != std::string_view::npos;
     (attention ? attention_flops : weight_flops) += static_cast<double>(kernel.flops);
     (attention ? attention_bytes : weight_bytes) += static_cast<double>(kernel.bytes);

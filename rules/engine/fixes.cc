@@ -172,7 +172,8 @@ std::vector<SuggestedFix> suggest(const std::vector<Fix>& fixes, const Context& 
     suggested.trial = shown != Support::shown;
     if (suggested.trial) suggested.note = for_trial(fix, shown);
     if (knob == nullptr) {
-      suggestions.push_back(std::move(suggested));
+      // An engine that says which knobs it has says as much of those it has not; one that names none may have any.
+      if (context.knobs.empty()) suggestions.push_back(std::move(suggested));
       continue;
     }
     if (!changes(fix, *knob)) continue;
@@ -187,10 +188,8 @@ std::vector<SuggestedFix> suggest(const std::vector<Fix>& fixes, const Context& 
     }
     suggestions.push_back(std::move(suggested));
   }
-  // Supported before trial, then what can be typed, then what the engine has at all.
-  const auto rank = [](const SuggestedFix& fix) {
-    return std::tuple(fix.trial, fix.recorded_engine.empty(), !fix.from.has_value());
-  };
+  // Supported before trial, then what can be typed.
+  const auto rank = [](const SuggestedFix& fix) { return std::tuple(fix.trial, fix.recorded_engine.empty()); };
   std::stable_sort(suggestions.begin(), suggestions.end(),
                    [&](const SuggestedFix& a, const SuggestedFix& b) { return rank(a) < rank(b); });
   return suggestions;

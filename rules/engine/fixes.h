@@ -14,8 +14,10 @@ namespace dmprof::rules {
 enum class Support { shown, not_shown, unknown };
 
 // Those that change something: not what the knob is set to already, not a raise of what is higher, nothing outside the
-// knob's range. What the recording supports comes first, knobs the engine registered before others; then, marked,
-// proposals for trial. Otherwise in the rule's order. `support` has an entry a fix; missing ones count as shown.
+// knob's range, and no knob that is missing among those the engine registered; where it registered none at all, every
+// fix stays, its present value unknown. What the recording supports comes first, what can be typed before what cannot;
+// then, marked, proposals for trial. Otherwise in the rule's order. `support` has an entry a fix; missing ones count as
+// shown.
 std::vector<SuggestedFix> suggest(const std::vector<Fix>& fixes, const Context& context,
                                   std::span<const Support> support = {});
 

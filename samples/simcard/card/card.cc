@@ -371,7 +371,7 @@ void Card::on_event(std::uint32_t kind, std::uint64_t argument) {
 }
 
 void Card::on_prefetch(PrefetchPoint point, BlockId block, const BlockId* victim) {
-  observer_->on_prefetch(point, block, parameters_.model.block_bytes, victim, simulation_.now());
+  observer_->on_prefetch(point, block, parameters_.model.block_bytes, victim, simulation_.now(), step_);
 }
 
 void Card::on_block_transfer(BlockId block, FetchCause, SimTime start, SimTime end, std::uint32_t under_way) {

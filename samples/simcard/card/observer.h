@@ -57,8 +57,8 @@ class CardObserver {
   virtual void on_speculation(const SpeculationReport& report) = 0;
   virtual void on_access(const AccessReport& access) = 0;
   virtual void on_layer(const LayerReport& layer) = 0;
-  virtual void on_prefetch(PrefetchPoint point, BlockId block, std::uint64_t bytes, const BlockId* victim,
-                           SimTime time) = 0;
+  virtual void on_prefetch(PrefetchPoint point, BlockId block, std::uint64_t bytes, const BlockId* victim, SimTime time,
+                           std::uint64_t step) = 0;
   virtual void on_block_transfer(BlockId block, std::uint64_t bytes, SimTime start, SimTime end,
                                  std::uint32_t under_way) = 0;
   virtual void on_stream(StreamKind kind, std::uint64_t bytes, SimTime start, SimTime end) = 0;

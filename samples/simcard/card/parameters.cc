@@ -46,22 +46,6 @@ Status check_model(const CardParameters& p) {
               "noise must lie in 0..1 and skew in 0..10");
 }
 
-Status check_workload(const WorkloadParameters& w) {
-  DMPROF_TRY(need(w.prompt >= 1 && w.prompt <= 1 << 20 && w.output >= 1 && w.output <= 1 << 20,
-                  "prompt and output must have 1 to 1048576 tokens"));
-  DMPROF_TRY(need(share(w.output_spread), "the spread of output lengths must lie in 0..1"));
-  switch (w.arrivals) {
-    case Arrivals::closed:
-      return need(w.users >= 1 && w.users <= 100'000, "a closed loop needs 1 to 100000 users");
-    case Arrivals::poisson:
-      return need(positive(w.rate) && w.rate <= 1e9, "the arrival rate must be above 0 and at most 1e9 a second");
-    case Arrivals::bursts:
-      return need(w.burst >= 1 && w.burst <= 100'000 && w.period >= kMicrosecond,
-                  "bursts need 1 to 100000 requests and a period of at least 1 us");
-  }
-  return {};
-}
-
 }  // namespace
 
 Status check(const CardParameters& p) {
@@ -83,7 +67,7 @@ Status check(const CardParameters& p) {
   DMPROF_TRY(need(p.settings.lookahead <= 64, "lookahead goes from 0 to 64"));
   DMPROF_TRY(need(p.settings.cache_policy <= 2, "the cache policy is 0, 1 or 2"));
   DMPROF_TRY(need(p.most_batch >= 1 && p.most_batch <= 65536 && p.most_waiting >= 1, "the batch needs room"));
-  return check_workload(p.workload);
+  return check(p.workload);
 }
 
 std::uint64_t draft_token_bytes(const CardParameters& p, double billions) {

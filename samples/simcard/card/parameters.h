@@ -6,6 +6,7 @@
 #include <string>
 
 #include "dmprof/base/error.h"
+#include "samples/simcard/card/workload.h"
 #include "samples/simcard/memory/parameters.h"
 #include "samples/simcard/speculation/acceptance.h"
 #include "samples/simcard/speculation/predictor.h"
@@ -60,19 +61,6 @@ struct Settings {             // what DM_* and the driver's parameters turn
   std::uint32_t cache_policy = 0;
   std::uint32_t max_concurrent = 0;  // 0: what fits
   bool interleave = false;
-};
-
-enum class Arrivals : std::uint8_t { closed, poisson, bursts };
-
-struct WorkloadParameters {
-  Arrivals arrivals = Arrivals::closed;
-  std::uint32_t users = 1;     // closed: sends again when its request has ended
-  double rate = 0;             // poisson: requests a second
-  std::uint32_t burst = 0;     // bursts: so many at once, and one alone half a period later
-  SimTime period = 0;          // bursts
-  std::uint32_t prompt = 256;  // tokens
-  std::uint32_t output = 128;  // tokens, mean
-  double output_spread = 0;    // 0: all equal; else uniform within +- this share
 };
 
 struct CardParameters {

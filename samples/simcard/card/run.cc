@@ -46,19 +46,20 @@ CardEnergy energy_of(const CardParameters& p, const RunResult& result, std::uint
 
 }  // namespace
 
-RunResult run_cards(const CardParameters& parameters, const RunOptions& options, CardObserver* first_card,
+RunResult run_cards(const CardParameters& parameters, const RunOptions& options, const Observers& observers,
                     const Poll& poll) {
   Simulation simulation(std::size_t{1} << 22);
   const Language language(parameters.language, options.seed);
   const Selection selection(parameters.model.selection, options.seed);
   std::vector<std::unique_ptr<Card>> cards;
-  std::vector<std::unique_ptr<Source>> sources;
+  std::vector<std::unique_ptr<Feed>> feeds;
   for (std::uint32_t i = 0; i < options.cards; ++i) {
     cards.push_back(std::make_unique<Card>(simulation, parameters, language, selection, options.seed, i,
-                                           i == 0 ? first_card : nullptr));
-    sources.push_back(std::make_unique<Source>(simulation, parameters.workload, options.seed, i, *cards.back()));
+                                           observers ? observers(i) : nullptr));
+    feeds.push_back(std::make_unique<Feed>(simulation, source_of(parameters.workload, options.seed, i, options.cards),
+                                           *cards.back()));
   }
-  for (const std::unique_ptr<Source>& each : sources) each->begin();
+  for (const std::unique_ptr<Feed>& each : feeds) each->begin();
   Ended ended = Ended::time_up;
   for (SimTime now = 0; ended == Ended::time_up && now < options.duration;) {
     if (poll) poll(now, cards);
@@ -76,7 +77,7 @@ RunResult run_cards(const CardParameters& parameters, const RunOptions& options,
     result.in_flight += each->in_flight();
   }
   result.energy = energy_of(parameters, result, options.cards);
-  if (std::any_of(sources.begin(), sources.end(), [](const auto& each) { return each->overrun(); })) {
+  if (std::any_of(feeds.begin(), feeds.end(), [](const auto& each) { return each->overrun(); })) {
     result.verdict = fmt::format(
         "overload: {} requests wait at {:.3f} s of virtual time and more keep coming than the card finishes ({} "
         "arrived, "

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "samples/simcard/card/arrivals.h"
 #include "samples/simcard/card/card.h"
+#include "samples/simcard/card/feed.h"
 
 namespace dmprof::simcard {
 
@@ -35,10 +35,12 @@ struct RunResult {
   CardEnergy energy;
 };
 
-// Observes the first card; called with the virtual time at every poll, before events of that time.
+// Who observes a card, by its index; nullptr: nobody. All of them are called in order of virtual time.
+using Observers = std::function<CardObserver*(std::uint32_t card)>;
+// Called with the virtual time at every poll, before events of that time.
 using Poll = std::function<void(SimTime now, const std::vector<std::unique_ptr<Card>>& cards)>;
 
-RunResult run_cards(const CardParameters& parameters, const RunOptions& options, CardObserver* first_card,
+RunResult run_cards(const CardParameters& parameters, const RunOptions& options, const Observers& observers,
                     const Poll& poll);
 
 }  // namespace dmprof::simcard

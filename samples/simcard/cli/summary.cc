@@ -61,6 +61,10 @@ std::string summary_json(const RunDescription& d, const RunResult& r) {
                         {"used", r.store.prefetches_used},
                         {"evicted_unused", r.store.evicted_unused},
                         {"dropped", r.store.dropped}};
+  json["drafted"] = r.card.drafted;
+  json["accepted"] = r.card.accepted;
+  json["accesses"] = r.store.hits + r.store.late + r.store.misses;
+  json["hits"] = r.store.hits;
   json["l2_bytes"] = r.l2_bytes;
   json["l2_utilization"] = quotient(count(r.l2_bytes), time * d.parameters.memory.l2_bandwidth * d.options.cards);
   json["engine_queue"] = quotient(r.engines.waiting, r.engines.observed);

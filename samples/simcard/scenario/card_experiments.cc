@@ -88,7 +88,7 @@ Result<Figures> run_engine_contention(Section settings, std::uint64_t seed) {
   const Result<CardExperiment> base = read(std::move(settings), seed);
   if (!base) return tl::unexpected(base.error());
   CardExperiment single = *base, turns = *base, admission = *base;
-  single.parameters.workload.users = 1;
+  single.parameters.workload.arrivals.users = 1;
   turns.parameters.settings.interleave = true;
   admission.parameters.settings.max_concurrent = base->parameters.engine.engines;
   const RunResult alone = single.run(), busy = base->run(), in_turns = turns.run(), admitted = admission.run();

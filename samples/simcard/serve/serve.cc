@@ -13,7 +13,6 @@ namespace dmprof::simcard {
 namespace {
 
 double real(std::int64_t n) { return static_cast<double>(n); }
-SimTime from_ns(std::int64_t ns) { return ns > kLongestRun / kNanosecond ? kLongestRun : ns * kNanosecond; }
 
 struct Sequence {
   workload::Request request;
@@ -91,7 +90,7 @@ class Node : public Actor {
   void schedule(workload::Request request) {
     const std::uint64_t id = sequences_.size();
     ++result_.issued;
-    const SimTime at = std::max(simulation_.now(), from_ns(request.arrival_ns));
+    const SimTime at = std::max(simulation_.now(), from_nanoseconds(request.arrival_ns));
     sequences_.push_back({std::move(request)});
     simulation_.at(at, *this, arrive, id);
   }

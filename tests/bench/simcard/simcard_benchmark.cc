@@ -35,7 +35,7 @@ void cards(benchmark::State& state) {
   CardParameters parameters;
   parameters.model.selection = {.layers = 12, .blocks = 8, .per_token = 2, .skew = 0.3, .noise = 0.1};
   parameters.model.block_bytes = 1 << 20;
-  parameters.workload.prompt = 16;
+  parameters.workload.prompts.typical = 16;
   std::uint64_t events = 0;
   const auto count = static_cast<std::uint32_t>(state.range(0));
   for (auto _ : state) {

@@ -8,9 +8,9 @@ namespace {
 
 TEST(Conservation, RequestsThatArrivedEndedOrAreThere) {
   CardParameters p = sparse_card();
-  p.workload.arrivals = Arrivals::bursts;
-  p.workload.burst = 7;
-  p.workload.period = 30 * kMillisecond;
+  p.workload.arrivals.kind = workload::Arrivals::Kind::bursts;
+  p.workload.arrivals.burst = 7;
+  p.workload.arrivals.period_s = 0.030;
   KeepingObserver observer;
   const RunResult r = run_for(p, 0.5, 1, &observer);
   EXPECT_EQ(r.card.arrived, r.card.completed + r.in_flight);
@@ -89,8 +89,8 @@ TEST(Mechanism, WithoutPrefetchSchedulingHitsAreFewerAndStepsLonger) {
 // Turns help when drafts do not divide by engines: ten on four take 3 rounds whole, 2.5 in turns.
 TEST(Mechanism, TakingTurnsShortensTheDraftingOfTenOnFourEngines) {
   CardParameters p = dense_card();
-  p.workload.users = 10;
-  p.workload.output = 2000;
+  p.workload.arrivals.users = 10;
+  p.workload.outputs.typical = 2000;
   const double whole = run_for(p, 0.2).card.draft_time;
   p.settings.interleave = true;
   const double turns = run_for(p, 0.2).card.draft_time;
@@ -99,8 +99,8 @@ TEST(Mechanism, TakingTurnsShortensTheDraftingOfTenOnFourEngines) {
 
 TEST(Overload, ArrivalsBeyondTheCardEndWithAVerdictAndBoundedMemory) {
   CardParameters p = sparse_card();
-  p.workload.arrivals = Arrivals::poisson;
-  p.workload.rate = 1e6;
+  p.workload.arrivals.kind = workload::Arrivals::Kind::poisson;
+  p.workload.arrivals.rate = 1e6;
   p.most_waiting = 500;
   const RunResult r = run_for(p, 10);
   EXPECT_NE(r.verdict.find("overload"), std::string::npos) << r.verdict;

@@ -41,7 +41,8 @@ struct KeepingObserver : CardObserver {
     asked.push_back(a.block);
   }
   void on_layer(const LayerReport& l) override { note({8, word(l.start), word(l.end), word(l.stall)}); }
-  void on_prefetch(PrefetchPoint point, BlockId block, std::uint64_t, const BlockId* victim, SimTime time) override {
+  void on_prefetch(PrefetchPoint point, BlockId block, std::uint64_t, const BlockId* victim, SimTime time,
+                   std::uint64_t) override {
     note({9, static_cast<std::uint64_t>(point), block, victim != nullptr ? *victim : 0, word(time)});
   }
   void on_block_transfer(BlockId block, std::uint64_t bytes, SimTime start, SimTime end, std::uint32_t) override {

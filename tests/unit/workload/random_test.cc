@@ -1,10 +1,10 @@
-#include "samples/simcard/core/random.h"
+#include "dmprof/workload/random.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-namespace dmprof::simcard {
+namespace dmprof::workload {
 namespace {
 
 TEST(Random, SameSeedAndNameGiveTheSameStreamOthersDoNot) {
@@ -15,6 +15,12 @@ TEST(Random, SameSeedAndNameGiveTheSameStreamOthersDoNot) {
   EXPECT_NE(first, other_name.next());
   EXPECT_NE(first, other_seed.next());
   EXPECT_NE(first, other.next());
+}
+
+TEST(Random, NumbersAreTheSameOnEveryMachine) {
+  Random random(42);
+  EXPECT_EQ(random.next(), 1546998764402558742ULL);
+  EXPECT_EQ(random.next(), 6990951692964543102ULL);
 }
 
 TEST(Random, MomentsOfTheDistributions) {
@@ -65,4 +71,4 @@ TEST(Discrete, SkewedWeightsFallWithRank) {
 }
 
 }  // namespace
-}  // namespace dmprof::simcard
+}  // namespace dmprof::workload
