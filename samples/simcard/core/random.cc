@@ -9,14 +9,6 @@
 namespace dmprof::simcard {
 namespace {
 
-std::uint64_t split_mix(std::uint64_t& state) {
-  state += 0x9e3779b97f4a7c15;
-  std::uint64_t z = state;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
-}
-
 std::uint64_t hash(std::string_view text) {  // FNV-1a
   std::uint64_t value = 0xcbf29ce484222325;
   for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3;
@@ -24,12 +16,6 @@ std::uint64_t hash(std::string_view text) {  // FNV-1a
 }
 
 }  // namespace
-
-std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
-  std::uint64_t state = a;
-  state = split_mix(state) ^ b;
-  return split_mix(state);
-}
 
 Random::Random(std::uint64_t seed, std::string_view stream, std::uint64_t index) {
   std::uint64_t state = mix(mix(seed, hash(stream)), index);

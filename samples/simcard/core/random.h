@@ -11,8 +11,20 @@
 
 namespace dmprof::simcard {
 
+inline std::uint64_t split_mix(std::uint64_t& state) {
+  state += 0x9e3779b97f4a7c15;
+  std::uint64_t z = state;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return z ^ (z >> 31);
+}
+
 // A well-mixed 64-bit hash of two numbers: for choices that must depend on what, not on when.
-std::uint64_t mix(std::uint64_t a, std::uint64_t b);
+inline std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
+  std::uint64_t state = a;
+  state = split_mix(state) ^ b;
+  return split_mix(state);
+}
 
 class Random {
  public:

@@ -158,7 +158,7 @@ void Recorder::on_access(const AccessReport& access) {
   dmprof_block_access_event event{};
   event.time = time.start;
   event.block = access.block;
-  event.tier = l1_;
+  event.tier = access.tier == Tier::l0 ? l0_ : l1_;
   event.outcome = static_cast<std::uint8_t>(access.outcome);
   event.origin = static_cast<std::uint8_t>(access.origin);
   event.prediction = !access.predicted        ? DMPROF_PREDICTION_NONE
@@ -182,44 +182,41 @@ void Recorder::on_layer(const LayerReport& layer) {
   event.stall = std::min(time.duration, nanoseconds(layer.stall));
   event.step = layer.step;
   dmprof_kernel(compute_, &event);
-  if (layer.l1_bytes > 0) transfer(memory_, l1_, l0_, layer.l1_bytes, 0, layer.end - layer.l1_time, layer.end, 1);
+  if (layer.l1_bytes > 0)
+    transfer(memory_, l1_, l0_, {0, layer.end - layer.l1_time, layer.end, layer.l1_bytes, layer.l1_bytes, 1});
 }
 
-void Recorder::on_prefetch(PrefetchPoint point, BlockId block, std::uint64_t bytes, const BlockId* victim,
-                           SimTime time) {
-  constexpr std::array<std::uint8_t, 3> points = {DMPROF_PREFETCH_ISSUED, DMPROF_PREFETCH_COMPLETED,
-                                                  DMPROF_PREFETCH_EVICTED_UNUSED};
+void Recorder::on_prefetch(const PrefetchNotice& notice, SimTime time) {
+  constexpr std::array<std::uint8_t, 4> points = {DMPROF_PREFETCH_ISSUED, DMPROF_PREFETCH_COMPLETED,
+                                                  DMPROF_PREFETCH_EVICTED_UNUSED, DMPROF_PREFETCH_DISPLACED};
   dmprof_prefetch_event event{};
   event.time = nanoseconds(time);
-  event.block = block;
+  event.block = notice.block;
   event.tier = l1_;
-  event.point = points[static_cast<std::size_t>(point)];
-  event.bytes = narrow(bytes);
-  event.victim = victim == nullptr ? 0 : *victim + 1;
+  event.point = points[static_cast<std::size_t>(notice.point)];
+  event.bytes = narrow(notice.bytes);
+  event.victim = notice.point == PrefetchPoint::displaced ? notice.victim + 1 : 0;
   dmprof_prefetch(prefetch_, &event);
 }
 
-void Recorder::transfer(dmprof_track* track, std::uint32_t from, std::uint32_t to, std::uint64_t bytes,
-                        std::uint64_t block, SimTime start, SimTime end, std::uint32_t under_way) {
-  const Span time = span(start, end);
+void Recorder::transfer(dmprof_track* track, std::uint32_t from, std::uint32_t to, const BlockTransfer& transfer) {
+  const Span time = span(transfer.start, transfer.end);
   dmprof_transfer_event event{};
   event.start = time.start;
   event.duration = time.duration;
   event.from = from;
   event.to = to;
-  event.bytes = event.useful_bytes = bytes;
-  event.block = block;
-  event.queue_depth = under_way;
+  event.bytes = transfer.bytes;
+  event.useful_bytes = transfer.useful;
+  event.block = transfer.block;
+  event.queue_depth = transfer.under_way;
   dmprof_transfer(track, &event);
 }
 
-void Recorder::on_block_transfer(BlockId block, std::uint64_t bytes, SimTime start, SimTime end,
-                                 std::uint32_t under_way) {
-  transfer(prefetch_, l2_, l1_, bytes, block, start, end, under_way);
-}
+void Recorder::on_block_transfer(const BlockTransfer& block) { transfer(prefetch_, l2_, l1_, block); }
 
 void Recorder::on_stream(StreamKind kind, std::uint64_t bytes, SimTime start, SimTime end) {
-  transfer(memory_, l2_, kind == StreamKind::draft ? engine_ : l0_, bytes, 0, start, end, 1);
+  transfer(memory_, l2_, kind == StreamKind::draft ? engine_ : l0_, {0, start, end, bytes, bytes, 1});
 }
 
 void Recorder::on_queue(SimTime time, std::uint64_t batch, std::uint64_t waiting) {
