@@ -74,8 +74,12 @@ MetricValue ridge_point(const View& view, const Scope& scope) {
 // Hit rate over all managed tiers, for the article's formula.
 std::optional<double> hit_rate(const View& view, const Scope& scope) {
   double hits = 0, all = 0;
-  view.each_access(scope,
-                   [&](const BlockAccess& access) { hits += access.outcome == AccessOutcome::hit ? 1 : 0, ++all; });
+  const auto& capacities = view.recording().capacities;
+  view.each_access(scope, [&](const BlockAccess& access) {
+    const auto tier = capacities.find(access.tier);
+    if (tier != capacities.end() && !tier->second.managed) return;
+    hits += access.outcome == AccessOutcome::hit ? 1 : 0, ++all;
+  });
   if (all == 0) return std::nullopt;
   return hits / all;
 }

@@ -84,6 +84,7 @@ void read_energy(Section section, EnergyParameters& e) {
   };
   picojoules("l2", Quantity::energy_per_bit, e.l2_pj_per_bit);
   picojoules("l1", Quantity::energy_per_bit, e.l1_pj_per_bit);
+  picojoules("l0", Quantity::energy_per_bit, e.l0_pj_per_bit);
   picojoules("compute", Quantity::energy_per_flop, e.pj_per_flop);
   r.real("static", Quantity::power, e.static_watts);
 }
@@ -99,7 +100,8 @@ void read_model(Section section, ModelShape& m) {
   r.size("block_size", m.block_bytes);
   r.size("dense_size", m.dense_bytes);
   r.size("kv_size", m.kv_bytes);
-  r.whole("attended", 0, 1 << 30, m.attended);
+  r.whole("attended", 0, 1 << 30, m.attention.attended);
+  r.whole("kv_block", 0, kMany, m.attention.kv_block);
   r.real("bytes_per_parameter", Quantity::number, m.bytes_per_parameter);
   r.whole("shards", 0, kMany, m.shards);
 }

@@ -1,4 +1,4 @@
-// A whole run: cards with their sources in one simulation, and what came of it.
+// A whole run: cards with their sources, and what came of it.
 #pragma once
 
 #include <functional>
@@ -19,8 +19,8 @@ struct RunOptions {
 };
 
 struct CardEnergy {  // joules
-  double l2 = 0, l1 = 0, compute = 0, idle = 0;
-  double total() const { return l2 + l1 + compute + idle; }
+  double l2 = 0, l1 = 0, l0 = 0, compute = 0, idle = 0;
+  double total() const { return l2 + l1 + l0 + compute + idle; }
 };
 
 struct RunResult {
@@ -28,14 +28,16 @@ struct RunResult {
   std::uint64_t events = 0;
   std::string verdict;  // "" where the run reached its end
   CardStatistics card;  // sums over the cards; `longest` is the longest
-  StoreStatistics store;
+  ModuleCacheStatistics l0;
+  StoreStatistics store;  // L1
   ServerStatistics engines;
   std::uint64_t l2_bytes = 0;
   std::uint64_t in_flight = 0;
   CardEnergy energy;
 };
 
-// Who observes a card, by its index; nullptr: nobody. All of them are called in order of virtual time.
+// Who observes a card, by its index; nullptr: nobody. A card calls its own in order of virtual time;
+// between two polls one card goes after the other.
 using Observers = std::function<CardObserver*(std::uint32_t card)>;
 // Called with the virtual time at every poll, before events of that time.
 using Poll = std::function<void(SimTime now, const std::vector<std::unique_ptr<Card>>& cards)>;

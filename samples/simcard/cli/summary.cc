@@ -57,10 +57,12 @@ std::string summary_json(const RunDescription& d, const RunResult& r) {
   json["stall_time_s"] = quotient(r.card.stall_time, steps);
   json["prefetch_hit_rate"] = quotient(count(r.store.hits), accesses(r));
   json["late_rate"] = quotient(count(r.store.late), accesses(r));
+  json["l0_hit_rate"] = quotient(count(r.l0.hits), count(r.l0.hits + r.l0.misses));
   json["prefetches"] = {{"issued", r.store.prefetches},
                         {"used", r.store.prefetches_used},
                         {"evicted_unused", r.store.evicted_unused},
-                        {"dropped", r.store.dropped}};
+                        {"dropped", r.store.dropped},
+                        {"displaced", r.store.displaced}};
   json["drafted"] = r.card.drafted;
   json["accepted"] = r.card.accepted;
   json["accesses"] = r.store.hits + r.store.late + r.store.misses;
@@ -69,11 +71,8 @@ std::string summary_json(const RunDescription& d, const RunResult& r) {
   json["l2_utilization"] = quotient(count(r.l2_bytes), time * d.parameters.memory.l2_bandwidth * d.options.cards);
   json["engine_queue"] = quotient(r.engines.waiting, r.engines.observed);
   json["engine_occupancy"] = quotient(r.engines.busy, r.engines.observed * d.parameters.engine.engines);
-  json["energy_j"] = {{"total", r.energy.total()},
-                      {"l2", r.energy.l2},
-                      {"l1", r.energy.l1},
-                      {"compute", r.energy.compute},
-                      {"static", r.energy.idle}};
+  json["energy_j"] = {{"total", r.energy.total()}, {"l2", r.energy.l2},           {"l1", r.energy.l1},
+                      {"l0", r.energy.l0},         {"compute", r.energy.compute}, {"static", r.energy.idle}};
   json["energy_per_token_j"] = quotient(r.energy.total(), count(r.card.emitted));
   json["average_power_w"] = quotient(r.energy.total(), time);
   return json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
@@ -96,10 +95,11 @@ std::string summary_text(const RunDescription& d, const RunResult& r) {
   text += fmt::format("  step         {}: draft {}, verify {}, of that waiting for blocks {}\n",
                       shown(r.card.decode_time, steps, " us", 1e6), shown(r.card.draft_time, steps, " us", 1e6),
                       shown(r.card.verify_time, steps, " us", 1e6), shown(r.card.stall_time, steps, " us", 1e6));
-  text +=
-      fmt::format("  blocks       {} hit, {} late, L2 used to {}\n", shown(count(r.store.hits), accesses(r), " %", 100),
-                  shown(count(r.store.late), accesses(r), " %", 100),
-                  shown(count(r.l2_bytes), time * d.parameters.memory.l2_bandwidth * d.options.cards, " %", 100));
+  text += fmt::format("  blocks       {} in L0, of the others {} hit, {} late, L2 used to {}\n",
+                      shown(count(r.l0.hits), count(r.l0.hits + r.l0.misses), " %", 100),
+                      shown(count(r.store.hits), accesses(r), " %", 100),
+                      shown(count(r.store.late), accesses(r), " %", 100),
+                      shown(count(r.l2_bytes), time * d.parameters.memory.l2_bandwidth * d.options.cards, " %", 100));
   text += fmt::format("  energy       {} a token, {} on average\n",
                       shown(r.energy.total(), count(r.card.emitted), " mJ", 1e3), shown(r.energy.total(), time, " W"));
   return text;

@@ -123,7 +123,7 @@ void CardRecorder::on_access(const AccessReport& access) {
   dmprof_block_access_event event{};
   event.time = time.start;
   event.block = block_id(access.block);
-  event.tier = names_.l1;
+  event.tier = access.tier == Tier::l0 ? names_.l0 : names_.l1;
   event.outcome = static_cast<std::uint8_t>(access.outcome);
   event.origin = static_cast<std::uint8_t>(access.origin);
   event.prediction = !access.predicted        ? DMPROF_PREDICTION_NONE
@@ -148,45 +148,46 @@ void CardRecorder::on_layer(const LayerReport& layer) {
   event.step = step_id(layer.step);
   dmprof_kernel(compute_, &event);
   if (layer.l1_bytes > 0)
-    transfer(memory_, names_.l1, names_.l0, layer.l1_bytes, 0, layer.end - layer.l1_time, layer.end, 1);
+    transfer(memory_, names_.l1, names_.l0,
+             {0, layer.end - layer.l1_time, layer.end, layer.l1_bytes, layer.l1_bytes, 1});
 }
 
-void CardRecorder::on_prefetch(PrefetchPoint point, BlockId block, std::uint64_t bytes, const BlockId* victim,
-                               SimTime time, std::uint64_t step) {
-  constexpr std::array<std::uint8_t, 3> points = {DMPROF_PREFETCH_ISSUED, DMPROF_PREFETCH_COMPLETED,
-                                                  DMPROF_PREFETCH_EVICTED_UNUSED};
+void CardRecorder::on_prefetch(const PrefetchNotice& notice, SimTime time, std::uint64_t step) {
+  constexpr std::array<std::uint8_t, 4> points = {DMPROF_PREFETCH_ISSUED, DMPROF_PREFETCH_COMPLETED,
+                                                  DMPROF_PREFETCH_EVICTED_UNUSED, DMPROF_PREFETCH_DISPLACED};
   dmprof_prefetch_event event{};
   event.time = nanoseconds(time);
-  event.block = block_id(block);
+  event.block = block_id(notice.block);
   event.tier = names_.l1;
-  event.point = points[static_cast<std::size_t>(point)];
-  event.bytes = narrow(bytes);
-  event.victim = victim == nullptr ? 0 : block_id(*victim) + 1;
+  event.point = points[static_cast<std::size_t>(notice.point)];
+  event.bytes = narrow(notice.bytes);
+  event.victim = notice.point == PrefetchPoint::displaced ? block_id(notice.victim) + 1 : 0;
   event.step = step_id(step);
   dmprof_prefetch(prefetch_, &event);
 }
 
-void CardRecorder::transfer(dmprof_track* track, std::uint32_t from, std::uint32_t to, std::uint64_t bytes,
-                            std::uint64_t block, SimTime start, SimTime end, std::uint32_t under_way) {
-  const Span time = span(start, end);
+void CardRecorder::transfer(dmprof_track* track, std::uint32_t from, std::uint32_t to, const BlockTransfer& transfer) {
+  const Span time = span(transfer.start, transfer.end);
   dmprof_transfer_event event{};
   event.start = time.start;
   event.duration = time.duration;
   event.from = from;
   event.to = to;
-  event.bytes = event.useful_bytes = bytes;
-  event.block = block;
-  event.queue_depth = under_way;
+  event.bytes = transfer.bytes;
+  event.useful_bytes = transfer.useful;
+  event.block = transfer.block;
+  event.queue_depth = transfer.under_way;
   dmprof_transfer(track, &event);
 }
 
-void CardRecorder::on_block_transfer(BlockId block, std::uint64_t bytes, SimTime start, SimTime end,
-                                     std::uint32_t under_way) {
-  transfer(prefetch_, names_.l2, names_.l1, bytes, block_id(block), start, end, under_way);
+void CardRecorder::on_block_transfer(const BlockTransfer& block) {
+  BlockTransfer named = block;
+  named.block = block_id(block.block);
+  transfer(prefetch_, names_.l2, names_.l1, named);
 }
 
 void CardRecorder::on_stream(StreamKind kind, std::uint64_t bytes, SimTime start, SimTime end) {
-  transfer(memory_, names_.l2, kind == StreamKind::draft ? names_.engine : names_.l0, bytes, 0, start, end, 1);
+  transfer(memory_, names_.l2, kind == StreamKind::draft ? names_.engine : names_.l0, {0, start, end, bytes, bytes, 1});
 }
 
 void CardRecorder::on_queue(SimTime time, std::uint64_t batch, std::uint64_t waiting) {

@@ -42,10 +42,8 @@ class CardRecorder : public CardObserver {
   void on_speculation(const SpeculationReport& report) override;
   void on_access(const AccessReport& access) override;
   void on_layer(const LayerReport& layer) override;
-  void on_prefetch(PrefetchPoint point, BlockId block, std::uint64_t bytes, const BlockId* victim, SimTime time,
-                   std::uint64_t step) override;
-  void on_block_transfer(BlockId block, std::uint64_t bytes, SimTime start, SimTime end,
-                         std::uint32_t under_way) override;
+  void on_prefetch(const PrefetchNotice& notice, SimTime time, std::uint64_t step) override;
+  void on_block_transfer(const BlockTransfer& transfer) override;
   void on_stream(StreamKind kind, std::uint64_t bytes, SimTime start, SimTime end) override;
   void on_queue(SimTime time, std::uint64_t batch, std::uint64_t waiting) override;
 
@@ -56,8 +54,7 @@ class CardRecorder : public CardObserver {
   static Span span(SimTime start, SimTime end);
   void slice(dmprof_track* track, std::uint32_t name, SimTime start, SimTime end, std::uint64_t step,
              std::uint64_t argument = 0);
-  void transfer(dmprof_track* track, std::uint32_t from, std::uint32_t to, std::uint64_t bytes, std::uint64_t block,
-                SimTime start, SimTime end, std::uint32_t under_way);
+  void transfer(dmprof_track* track, std::uint32_t from, std::uint32_t to, const BlockTransfer& transfer);
   dmprof_track* track(const std::string& what);
   std::uint64_t step_id(std::uint64_t step) const { return step == 0 ? 0 : (step - 1) * cards_ + index_ + 1; }
   std::uint64_t block_id(BlockId block) const { return block * cards_ + index_; }

@@ -5,12 +5,13 @@
 
 namespace dmprof::simcard {
 
-// A sparse model whose blocks do not fit L1, one user.
+// A sparse model whose blocks fit neither L1 nor L0, one user.
 inline CardParameters sparse_card() {
   CardParameters p;
   p.model.selection = {.layers = 12, .blocks = 8, .per_token = 2, .skew = 0.3, .noise = 0.1};
   p.model.block_bytes = 1 << 20;
   p.memory.l1_bytes = 48 << 20;
+  p.memory.l0_bytes = 1 << 20;
   p.memory.interleave = 512 << 10;
   p.memory.prefetch_outstanding = p.memory.demand_outstanding = 4;
   p.workload.prompts.typical = 32;
