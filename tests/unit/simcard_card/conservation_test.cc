@@ -39,7 +39,7 @@ TEST(Conservation, BytesThatGoIntoATierComeOutOfItOrAreThere) {
       p.memory.l0_bytes = 5 << 20;
       p.model.attention.attended = attended;
       p.model.kv_bytes = 4096;
-      p.workload.prompt = 2048;
+      p.workload.prompts.typical = 2048;
       p.model.selection.skew = 1.5;  // some blocks are asked for often enough to stay in L0
       KeepingObserver observer;
       const RunResult r = run_for(p, 0.2, 1, &observer);
@@ -185,7 +185,7 @@ TEST(Mechanism, SparseAttentionReadsSelectedBlocksOfKvThroughTheCaches) {
   CardParameters dense = sparse_card();
   dense.model.selection.blocks = 0;
   dense.model.kv_bytes = 1024;
-  dense.workload.prompt = 8192;
+  dense.workload.prompts.typical = 8192;
   CardParameters sparse = dense;
   sparse.model.attention.attended = 256;
   KeepingObserver streamed, selected;
