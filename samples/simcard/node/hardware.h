@@ -60,7 +60,7 @@ struct Hardware {
   double draft_token = 0;  // s that one draft token takes on an engine
   double draft_bytes = 0;  // bytes an engine reads for it
   CoarseDraft coarse;
-  bool compute_in_memory = false;  // products with weights are done where the weights lie: only activations move
+  bool compute_in_memory = false;     // products with weights are done where the weights lie: only activations move
   Link link;                          // between the cards of the node
   std::vector<TierParameters> tiers;  // for what does not fit into the cards' memory, the fastest first
   Residuals residuals;

@@ -1,6 +1,6 @@
-// The tiers behind the cards' memory as queues. A transfer is cut into requests; each waits for one of the tier's slots,
-// then for its latency, then for the tier's link, in the order of asking: with few slots it is the latency that bounds
-// the bandwidth (Little: outstanding x request / latency), with many the link.
+// The tiers behind the cards' memory as queues. A transfer is cut into requests; each waits for one of the tier's
+// slots, then for its latency, then for the tier's link, in the order of asking: with few slots it is the latency that
+// bounds the bandwidth (Little: outstanding x request / latency), with many the link.
 //
 // Bytes are logical, as the cards see them; what is stored and moved is smaller by the tier's compression. What a tier
 // took in is what it holds and what was released; what it moved is what was written and read. One thread.

@@ -107,9 +107,7 @@ Result<Figures> run_optical(Section s, std::uint64_t) {
   s.quantity("wavelengths", Quantity::number, wavelengths);
   s.quantity("wavelength", Quantity::bandwidth, per_wavelength);
   DMPROF_TRY(s.finish());
-  const auto reduce = [&](const Hardware& h) {
-    return step_cost(h, *model, Parallel{}, batch, tokens, 0).all_reduce;
-  };
+  const auto reduce = [&](const Hardware& h) { return step_cost(h, *model, Parallel{}, batch, tokens, 0).all_reduce; };
   const auto scale = [&](const Hardware& h) { return static_cast<double>(useful_cards(h, *model, batch, tokens)); };
   return Figures{{"bandwidth_tb_s_bits", wavelengths * per_wavelength * 8 / 1e12, "Tb/s"},
                  {"energy_share", optical->link.energy_per_bit / electrical->link.energy_per_bit, "ratio"},

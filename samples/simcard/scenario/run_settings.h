@@ -23,8 +23,7 @@ struct RunSettings {
 
 // Keys: hardware, model, weight_bytes, lookahead, acceptance, falloff, prompt, output, length_spread, requests,
 // warm_up, most_active, rate or users or trace, burst_factor, burst_share, burst, verify (all | ready), prefill (none |
-// together), streamed_weights,
-// pipeline_stages.
+// together), streamed_weights, pipeline_stages, kv_share, expert_skew.
 Result<RunSettings> read_run(Section& settings, std::uint64_t seed);
 
 // Names of presets and models are opened where they are read, so that an error names the scenario's line.

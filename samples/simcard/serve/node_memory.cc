@@ -73,8 +73,8 @@ void NodeRun::make_room(std::vector<std::uint64_t>& going) {
 // next to be admitted. False: none does.
 bool NodeRun::send_waiting_out(bool first_too) {
   const auto end = first_too || waiting_.empty() ? waiting_.rend() : waiting_.rend() - 1;
-  const auto last = std::find_if(waiting_.rbegin(), end,
-                                 [&](std::uint64_t id) { return sequences_[id].place == KvPlace::memory; });
+  const auto last =
+      std::find_if(waiting_.rbegin(), end, [&](std::uint64_t id) { return sequences_[id].place == KvPlace::memory; });
   if (last == end) return false;
   Sequence& s = sequences_[*last];
   if (const auto done = kv_.send_out(s, simulation_.now()))

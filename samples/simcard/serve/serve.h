@@ -3,9 +3,9 @@
 // tiers. Deterministic by seed; one run belongs to one thread.
 //
 // The cards' memory holds the weights and the KV cache of the active sequences. Where a step could outgrow it, caches
-// that wait in it leave first, then the youngest active sequences are preempted: their cache goes to the first tier with
-// room and is read back when there is room again; where no tier has room it is dropped and prefilled again. Weights that
-// do not fit: cold_weights.h.
+// that wait in it leave first, then the youngest active sequences are preempted: their cache goes to the first tier
+// with room and is read back when there is room again; where no tier has room it is dropped and prefilled again.
+// Weights that do not fit: cold_weights.h.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,7 @@ struct ServeSpec {
 struct ServeResult {
   bool overloaded = false;  // the queue never drained; other figures then cover what was done until the verdict
   std::uint64_t issued = 0, completed = 0;
-  std::uint64_t refused = 0;                   // longer than the memory that is left for the cache
+  std::uint64_t refused = 0;                    // longer than the memory that is left for the cache
   std::uint64_t preempted = 0, recomputed = 0;  // sequences taken out of a step; of these, with their cache dropped
   std::uint64_t expert_hits = 0, expert_misses = 0;
   std::uint64_t tokens = 0;        // emitted by completed and running requests
@@ -62,11 +62,11 @@ struct ServeResult {
   double engine_utilization = 0, engine_wait = 0;  // share; mean s a draft job waits
   StepCost last_step;                              // the parts of the last full step
   double memory_bytes = 0, link_bytes = 0, flops = 0;
-  double verify_seconds = 0;             // time in verification
-  double cold_seconds = 0;               // of it, waiting for weights in tiers
-  double kv_room = 0, kv_peak = 0;       // bytes of cache that the memory can hold, and held at most
-  double kv_left = 0;                    // bytes still accounted to it at the end: 0
-  double cold_bytes = 0;                 // weights that passes read from tiers
+  double verify_seconds = 0;        // time in verification
+  double cold_seconds = 0;          // of it, waiting for weights in tiers
+  double kv_room = 0, kv_peak = 0;  // bytes of cache that the memory can hold, and held at most
+  double kv_left = 0;               // bytes still accounted to it at the end: 0
+  double cold_bytes = 0;            // weights that passes read from tiers
   std::vector<TierUse> tiers;
   Energy energy;
   // Little's law: present / (completed / seconds x mean residence); 1 when every second is accounted for.

@@ -6,9 +6,7 @@ namespace dmprof::simcard {
 namespace {
 
 // 1 GB/s, 1 ms, requests of 1 MB: the link needs as long for a request as the request waits for its latency.
-TierParameters drive(std::int64_t outstanding) {
-  return {"nvme", 1e9, {1e9, 1e-3, 10e-12}, 1e6, outstanding, 1, 0};
-}
+TierParameters drive(std::int64_t outstanding) { return {"nvme", 1e9, {1e9, 1e-3, 10e-12}, 1e6, outstanding, 1, 0}; }
 
 void expect_conserved(const TierUse& use, double compression = 1) {
   EXPECT_NEAR(use.placed + use.written, use.held + use.released, 1);
