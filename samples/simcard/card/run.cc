@@ -15,7 +15,7 @@ void add(CardStatistics& sum, const CardStatistics& each) {
   sum.flops += each.flops, sum.l1_bytes += each.l1_bytes, sum.prefill_bytes += each.prefill_bytes;
   sum.decode_time += each.decode_time, sum.draft_time += each.draft_time, sum.verify_time += each.verify_time;
   sum.stall_time += each.stall_time, sum.load_time += each.load_time, sum.present += each.present,
-      sum.sojourn += each.sojourn;
+      sum.sojourn += each.sojourn, sum.unfinished += each.unfinished;
   sum.longest = std::max(sum.longest, each.longest);
 }
 
@@ -45,6 +45,8 @@ CardEnergy energy_of(const CardParameters& p, const RunResult& result, std::uint
 }
 
 }  // namespace
+
+double RunResult::little() const { return card.present > 0 ? (card.sojourn + card.unfinished) / card.present : 0; }
 
 RunResult run_cards(const CardParameters& parameters, const RunOptions& options, CardObserver* first_card,
                     const Poll& poll) {
@@ -86,6 +88,11 @@ RunResult run_cards(const CardParameters& parameters, const RunOptions& options,
     result.verdict =
         fmt::format("overload: {} events are pending at {:.3f} s of virtual time; use fewer cards or requests",
                     simulation.pending(), seconds(result.ended));
+  } else if (const double little = result.little(); result.card.present > 0 && !(little > 0.99 && little < 1.01)) {
+    result.verdict = fmt::format(
+        "Little's law does not hold in this run: {:.4f} instead of 1; this is a fault of the "
+        "simulation, report it",
+        little);
   }
   return result;
 }

@@ -24,7 +24,7 @@ Result<std::string> fitted(double steps) {
 int fit_table_command(int argc, const char* const* argv) {
   const auto report = [](const Error& error) { return report_error("dm-simcard", error); };
   CLI::App app{"Fits the preset c8-node to the published batch table", "dm-simcard fit-table"};
-  double steps = 6000;
+  double steps = 20000;
   app.add_option("--steps", steps, "simulated steps of a batch in each evaluation; fewer are quicker and rougher")
       ->check(CLI::Range(10.0, 1e6))
       ->capture_default_str();

@@ -74,6 +74,7 @@ Result<Figures> run_limits(Section s, std::uint64_t seed) {
   if (!far) return tl::unexpected(far.error());
   figures.push_back({"tokens_per_step_1k", *near, "tokens"});
   figures.push_back({"tokens_per_step_32k", *far, "tokens"});
+  figures.push_back(run->littles_law());
   double first = 0, last = 0;
   for (const double n : cards) {
     CoherenceLoad load;

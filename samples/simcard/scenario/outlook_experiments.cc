@@ -82,6 +82,7 @@ Result<Figures> run_next_generation(Section s, std::uint64_t seed) {
     figures.push_back({name + "_throughput", result->throughput / base->throughput, "x"});
     figures.push_back({name + "_energy_per_token_percent", 100 * per_token(*result) / per_token(*base) - 100, "%"});
   }
+  figures.push_back(run->littles_law());
   DMPROF_TRY(variants.finish());
   DMPROF_TRY(s.finish());
   return figures;

@@ -151,6 +151,7 @@ Result<ServeResult> RunSettings::as_described() const {
         fmt::format("{}: {} requests are longer than the memory that the weights leave; add cards or shorten them",
                     where, result->refused));
   DMPROF_TRY(conserved(*result, where));
+  if (std::abs(result->little() - 1) > std::abs(*little - 1)) *little = result->little();
   return result;
 }
 

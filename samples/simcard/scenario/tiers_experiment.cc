@@ -132,6 +132,7 @@ Result<Figures> run_tiers(Section s, std::uint64_t seed) {
                   {"pool_gb_s", pool_bandwidth(pool) / 1e9, "GB/s"}};
   DMPROF_TRY(serve_behind_memory(*caches, claimed, figures));
   DMPROF_TRY(serve_cold_experts(*experts, figures));
+  figures.push_back(caches->littles_law());
   return figures;
 }
 
