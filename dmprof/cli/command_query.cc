@@ -9,9 +9,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "dmprof/base/exit_status.h"
 #include "dmprof/cli/commands.h"
 #include "dmprof/cli/coverage.h"
-#include "dmprof/cli/exit_status.h"
 #include "dmprof/cli/hard_stop.h"
 #include "dmprof/cli/output.h"
 #include "dmprof/cli/recordings.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "dmprof/base/error.h"
-#include "dmprof/cli/exit_status.h"
+#include "dmprof/base/exit_status.h"
 #include "dmprof/cli/syntax.h"
 
 namespace dmprof::cli {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "dmprof/base/error.h"
+#include "dmprof/base/exit_status.h"
 #include "dmprof/capture/recorder.h"
 #include "dmprof/cli/commands.h"
-#include "dmprof/cli/exit_status.h"
 
 namespace dmprof::cli {
 

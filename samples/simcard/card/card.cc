@@ -45,7 +45,10 @@ void Card::account() {
 
 CardStatistics Card::statistics() {
   account();
-  return statistics_;
+  CardStatistics now = statistics_;
+  for (const auto& each : waiting_) now.unfinished += seconds(simulation_.now() - each->arrived);
+  for (const auto& each : batch_) now.unfinished += seconds(simulation_.now() - each->arrived);
+  return now;
 }
 
 bool Card::submit(std::uint32_t prompt, std::uint32_t output, Actor* ended, std::uint32_t kind) {

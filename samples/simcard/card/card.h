@@ -25,6 +25,7 @@ struct CardStatistics {
   double decode_time = 0, draft_time = 0, verify_time = 0, stall_time = 0;  // seconds
   double load_time = 0;             // seconds from asking for a block to having it, summed over blocks
   double present = 0, sojourn = 0;  // request-seconds; seconds over completed requests (Little's law)
+  double unfinished = 0;            // seconds so far over the requests that are still there
   double longest = 0;               // seconds, the longest request
 };
 

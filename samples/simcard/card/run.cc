@@ -16,7 +16,7 @@ void add(CardStatistics& sum, const CardStatistics& each) {
   sum.block_bytes += each.block_bytes;
   sum.decode_time += each.decode_time, sum.draft_time += each.draft_time, sum.verify_time += each.verify_time;
   sum.stall_time += each.stall_time, sum.load_time += each.load_time, sum.present += each.present,
-      sum.sojourn += each.sojourn;
+      sum.sojourn += each.sojourn, sum.unfinished += each.unfinished;
   sum.longest = std::max(sum.longest, each.longest);
 }
 
@@ -58,6 +58,8 @@ CardEnergy energy_of(const CardParameters& p, const RunResult& result, std::uint
 constexpr std::size_t kMostPending = std::size_t{1} << 22, kLeastPending = std::size_t{1} << 16;
 
 }  // namespace
+
+double RunResult::little() const { return card.present > 0 ? (card.sojourn + card.unfinished) / card.present : 0; }
 
 // Cards share nothing, so each has a queue of its own and goes alone from one look at the knobs to the next: what it
 // works on stays in the processor's cache, however many there are.
@@ -118,6 +120,11 @@ RunResult run_cards(const CardParameters& parameters, const RunOptions& options,
     result.verdict =
         fmt::format("overload: {} events are pending at {:.3f} s of virtual time; use fewer cards or requests",
                     overloaded->pending(), seconds(overloaded->now()));
+  } else if (const double little = result.little(); result.card.present > 0 && !(little > 0.99 && little < 1.01)) {
+    result.verdict = fmt::format(
+        "Little's law does not hold in this run: {:.4f} instead of 1; this is a fault of the "
+        "simulation, report it",
+        little);
   }
   return result;
 }

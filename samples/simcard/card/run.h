@@ -34,6 +34,9 @@ struct RunResult {
   std::uint64_t l2_bytes = 0;
   std::uint64_t in_flight = 0;
   CardEnergy energy;
+  // Little's law over the whole run, requests that are still there included: the time all of them spent in the system
+  // over the integral of how many were there. 1; a run where it is not ends with a verdict.
+  double little() const;
 };
 
 // Who observes a card, by its index; nullptr: nobody. A card calls its own in order of virtual time;

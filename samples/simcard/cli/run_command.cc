@@ -4,14 +4,14 @@
 #include <CLI/CLI.hpp>
 
 #include <cctype>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <span>
 #include <vector>
 
+#include "dmprof/base/exit_status.h"
+#include "dmprof/base/quantity.h"
 #include "samples/simcard/card/read.h"
-#include "samples/simcard/cli/exit_status.h"
 #include "samples/simcard/cli/summary.h"
 #include "samples/simcard/config/embedded.h"
 #include "samples/simcard/knobs/knobs.h"
@@ -29,15 +29,6 @@ struct Arguments {
   std::string cards = "1";
   bool json = false;
 };
-
-Result<std::uint64_t> whole(const char* flag, const std::string& text, std::uint64_t least, std::uint64_t most) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < least || value > most)
-    return fail(ErrorKind::usage, fmt::format("{} {}: not a whole number from {} to {}; name one", flag,
-                                              text.substr(0, 40), least, most));
-  return value;
-}
 
 Result<SimTime> duration(const std::string& text) {
   const Result<double> value = parse_quantity(text, Quantity::duration);
@@ -58,14 +49,9 @@ Result<Document> open_scenario(const std::string& name) {
   return open_description("scenarios", file ? name : lower);
 }
 
-Status print(const std::string& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return {};
-  return fail(ErrorKind::environment, "stdout: cannot be written; is the disk full or the pipe closed?");
-}
-
 // A row is an experiment of several runs: its figures are computed and none of the runs is recorded.
 Status run_row(const Document& document, const Arguments& arguments, std::span<const Experiment> experiments) {
-  const Result<std::uint64_t> seed = whole("--seed", arguments.seed.empty() ? "1" : arguments.seed, 0, INT64_MAX);
+  const Result<std::uint64_t> seed = parse_whole("--seed", arguments.seed.empty() ? "1" : arguments.seed, 0, INT64_MAX);
   if (!seed) return tl::unexpected(seed.error());
   if (!arguments.duration.empty() || arguments.cards != "1" || !arguments.workload.empty() ||
       !arguments.acceptance_fit.empty())
@@ -78,7 +64,7 @@ Status run_row(const Document& document, const Arguments& arguments, std::span<c
   Result<Outcome> outcome = run_scenario(*scenario, experiments);
   if (!outcome) return tl::unexpected(outcome.error());
   const std::vector<Outcome> rows{std::move(*outcome)};
-  return print(arguments.json ? table_json(rows) : table_text(rows));
+  return write_all(stdout, arguments.json ? table_json(rows) : table_text(rows));
 }
 
 // `--workload`: a trace, a file with the keys of a scenario's workload, or those keys themselves.
@@ -95,9 +81,10 @@ Status override_workload(const std::string& text, WorkloadParameters& workload) 
 Result<RunDescription> describe(const Document& document, const Arguments& arguments) {
   RunDescription description;
   description.scenario = arguments.scenario;
-  const Result<std::uint64_t> seed = whole("--seed", arguments.seed.empty() ? "1" : arguments.seed, 0, UINT64_MAX);
+  const Result<std::uint64_t> seed =
+      parse_whole("--seed", arguments.seed.empty() ? "1" : arguments.seed, 0, UINT64_MAX);
   if (!seed) return tl::unexpected(seed.error());
-  const Result<std::uint64_t> cards = whole("--cards", arguments.cards, 1, kMostCards);
+  const Result<std::uint64_t> cards = parse_whole("--cards", arguments.cards, 1, kMostCards);
   if (!cards) return tl::unexpected(cards.error());
   description.options.seed = *seed;
   description.options.cards = static_cast<std::uint32_t>(*cards);
@@ -154,7 +141,8 @@ Status run(const Arguments& arguments, std::span<const Experiment> experiments) 
   // Without a recorder nobody looks, and the cards need not say what they do.
   const Observers observers = [&recorder](std::uint32_t card) { return recorder.card(card); };
   const RunResult result = run_cards(description->parameters, description->options, observers, poll);
-  DMPROF_TRY(print(arguments.json ? summary_json(*description, result) : summary_text(*description, result)));
+  DMPROF_TRY(
+      write_all(stdout, arguments.json ? summary_json(*description, result) : summary_text(*description, result)));
   if (!result.verdict.empty()) return fail(ErrorKind::bad_input, result.verdict);
   return {};
 }
@@ -182,10 +170,10 @@ int run_command(int argc, const char* const* argv, std::span<const Experiment> e
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help
-    return report({ErrorKind::usage, std::string(error.what()) + "; see dm-simcard --help"});
+    return report_error("dm-simcard", {ErrorKind::usage, std::string(error.what()) + "; see dm-simcard --help"});
   }
   const Status status = run(arguments, experiments);
-  return status ? 0 : report(status.error());
+  return status ? 0 : report_error("dm-simcard", status.error());
 }
 
 }  // namespace dmprof::simcard

@@ -46,6 +46,9 @@ std::string summary_json(const RunDescription& d, const RunResult& r) {
                       {"in_flight", r.in_flight},
                       {"mean_latency_s", quotient(r.card.sojourn, count(r.card.completed))},
                       {"longest_s", r.card.completed > 0 ? ordered_json(r.card.longest) : ordered_json(nullptr)}};
+  json["littles_law"] = {
+      {"mean_present", quotient(r.card.present, time)},  // of all cards, by integral over time
+      {"residence_over_present", r.card.present > 0 ? ordered_json(r.little()) : ordered_json(nullptr)}};
   json["steps"] = r.card.steps;
   json["throughput_tokens_per_s"] = quotient(count(r.card.emitted), time);
   json["decode_tokens_per_s"] = quotient(count(r.card.decoded), r.card.decode_time);  // idle time left out

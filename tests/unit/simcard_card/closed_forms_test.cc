@@ -23,6 +23,8 @@ TEST(ClosedForms, LittleHoldsForEveryKindOfArrivals) {
     ASSERT_GT(r.card.completed, 150u);
     // Requests still there at the end count for `present` and not for `sojourn`: below 1 % of this many.
     EXPECT_NEAR(r.card.sojourn / r.card.present, 1, 0.01) << static_cast<int>(kind);
+    EXPECT_NEAR(r.little(), 1, 1e-9) << static_cast<int>(kind);  // with them it is exact
+    EXPECT_EQ(r.verdict, "");
   }
 }
 

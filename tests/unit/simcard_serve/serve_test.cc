@@ -134,10 +134,10 @@ TEST(Serve, ALoadBeyondTheNodeEndsWithAVerdict) {
 TEST(Serve, WhatCannotRunIsRefused) {
   ServeSpec spec = spec_of(10);
   spec.model = *open_model("dense-1t");
-  spec.hardware.pool.bandwidth = 0;
+  spec.hardware.tiers.clear();
   const Result<ServeResult> result = serve(spec, source(users(1)));
   ASSERT_FALSE(result);
-  EXPECT_THAT(result.error().message, testing::HasSubstr("has no pool; add cards or a pool"));
+  EXPECT_THAT(result.error().message, testing::HasSubstr("has no tier behind; add cards or a tier"));
   spec = spec_of(0);
   EXPECT_FALSE(serve(spec, source(users(1))));
   spec = spec_of(1);

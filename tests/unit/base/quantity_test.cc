@@ -1,8 +1,8 @@
-#include "samples/simcard/config/quantity.h"
+#include "dmprof/base/quantity.h"
 
 #include <gmock/gmock.h>
 
-namespace dmprof::simcard {
+namespace dmprof {
 namespace {
 
 using testing::HasSubstr;
@@ -53,5 +53,28 @@ TEST(Quantity, HostileTextIsShownShortAndClean) {
   EXPECT_EQ(message.find('\n'), std::string::npos);
 }
 
+TEST(Flags, WholeNumbersAndRealOnesAreReadWithinTheirRange) {
+  EXPECT_EQ(*parse_whole("--n", "0", 0, 5), 0u);
+  EXPECT_EQ(*parse_whole("--n", "18446744073709551615", 0, UINT64_MAX), UINT64_MAX);
+  for (const char* text : {"", "-1", "6", "1.0", "1e2", " 1", "1 ", "0x1", "18446744073709551616"})
+    EXPECT_FALSE(parse_whole("--n", text, 0, 5)) << text;
+  EXPECT_DOUBLE_EQ(*parse_real("--t", "0.5", 0, 1), 0.5);
+  for (const char* text : {"", "nan", "inf", "2", "-0.1", "0.5x"}) EXPECT_FALSE(parse_real("--t", text, 0, 1)) << text;
+  const Result<std::uint64_t> wrong = parse_whole("--n", "seven", 0, 5);
+  EXPECT_EQ(wrong.error().kind, ErrorKind::usage);
+  EXPECT_EQ(wrong.error().message, "--n must be a whole number from 0 to 5, not \"seven\"");
+}
+
+TEST(Flags, SizesAreReadInBothFamiliesOfUnits) {
+  EXPECT_EQ(*parse_size("x", "8MiB"), 8388608u);
+  EXPECT_EQ(*parse_size("x", "1.5kB"), 1500u);
+  EXPECT_EQ(*parse_size("x", "4096"), 4096u);
+  EXPECT_EQ(*parse_size("x", "0"), 0u);
+  EXPECT_EQ(*parse_size("x", "2GB"), 2000000000u);
+  for (const char* text : {"", "MiB", "-1MiB", "8Mi", "8 MiB", " 8MiB", "1e30GiB", "nan", "inf", "1MB/s", "1mb", ".",
+                           "99999999999999999999GiB"})
+    EXPECT_FALSE(parse_size("x", text)) << text;
+}
+
 }  // namespace
-}  // namespace dmprof::simcard
+}  // namespace dmprof

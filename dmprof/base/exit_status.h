@@ -1,9 +1,13 @@
-// The exit statuses of the command line, in one place. Scripts depend on them; docs/cli.md repeats the table.
+// The exit statuses of the programs, in one place. Scripts depend on them; docs/cli.md repeats the table. And how the
+// samples end: one line on stderr, one status.
 #pragma once
+
+#include <cstdio>
+#include <string_view>
 
 #include "dmprof/base/error.h"
 
-namespace dmprof::cli {
+namespace dmprof {
 
 enum class ExitStatus : int {
   done = 0,           // also for `run` when the recorded command itself failed: its status is printed
@@ -29,4 +33,10 @@ constexpr ExitStatus status_of(ErrorKind kind) {
   return ExitStatus::bad_input;
 }
 
-}  // namespace dmprof::cli
+// Prints "program: message" to stderr and gives the status to return from main.
+int report_error(std::string_view program, const Error& error);
+
+// All of `text`, flushed; environment when it could not be written in full.
+Status write_all(std::FILE* out, std::string_view text);
+
+}  // namespace dmprof

@@ -1,4 +1,4 @@
-#include "samples/simcard/config/quantity.h"
+#include "dmprof/base/quantity.h"
 
 #include <array>
 #include <charconv>
@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace dmprof::simcard {
+namespace dmprof {
 namespace {
 
 struct Unit {
@@ -170,4 +170,34 @@ Result<double> parse_quantity(std::string_view text, Quantity quantity) {
   return value;
 }
 
-}  // namespace dmprof::simcard
+Result<std::uint64_t> parse_whole(std::string_view what, std::string_view text, std::uint64_t low, std::uint64_t high) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc{} || end != text.data() + text.size() || value < low || value > high) {
+    return fail(ErrorKind::usage,
+                fmt::format("{} must be a whole number from {} to {}, not \"{}\"", what, low, high, shown(text)));
+  }
+  return value;
+}
+
+Result<double> parse_real(std::string_view what, std::string_view text, double low, double high) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc{} || end != text.data() + text.size() || !(value >= low && value <= high)) {
+    return fail(ErrorKind::usage,
+                fmt::format("{} must be a number from {} to {}, not \"{}\"", what, low, high, shown(text)));
+  }
+  return value;
+}
+
+Result<std::uint64_t> parse_size(std::string_view what, std::string_view text) {
+  const bool bare = !text.empty() && text.find_first_not_of("0123456789.") == std::string_view::npos;
+  const Result<double> bytes = parse_quantity(text, bare ? Quantity::number : Quantity::size);
+  if (!bytes || *bytes >= 0x1p62 || text.find_first_of(" \t") != std::string_view::npos) {
+    return fail(ErrorKind::usage,
+                fmt::format("{} must be a size such as 8MiB, 500kB or 1048576, not \"{}\"", what, shown(text)));
+  }
+  return static_cast<std::uint64_t>(std::llround(*bytes));
+}
+
+}  // namespace dmprof

@@ -1,13 +1,14 @@
-// Numbers with a unit, as people write them in descriptions: "3TB/s", "128GiB", "10ns", "0.5pJ/bit", "87%".
+// Numbers as people write them, in descriptions, flags and variables: "3TB/s", "128GiB", "10ns", "0.5pJ/bit", "87%".
 // The unit says what the number is, so that a size where a bandwidth belongs is refused and not silently read.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
 #include "dmprof/base/error.h"
 
-namespace dmprof::simcard {
+namespace dmprof {
 
 // What a key measures, and the unit its value is returned in.
 enum class Quantity {
@@ -31,4 +32,12 @@ std::string_view quantity_example(Quantity quantity);
 // key. Not finite, negative, or absurdly large (above 1e30) values are errors. Thread-safe.
 Result<double> parse_quantity(std::string_view text, Quantity quantity);
 
-}  // namespace dmprof::simcard
+// Values of flags and variables, without blanks around them; `what` names the flag in the error (usage).
+// Decimal digits only, low..high.
+Result<std::uint64_t> parse_whole(std::string_view what, std::string_view text, std::uint64_t low, std::uint64_t high);
+// A finite decimal number, low..high.
+Result<double> parse_real(std::string_view what, std::string_view text, double low, double high);
+// Bytes, rounded: as Quantity::size, or a plain number; below 2^62.
+Result<std::uint64_t> parse_size(std::string_view what, std::string_view text);
+
+}  // namespace dmprof
