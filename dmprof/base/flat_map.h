@@ -1,5 +1,6 @@
-// A hash map from 64-bit keys to small values in one array: open addressing with linear probing, so that a look-up costs
-// one cache miss where std::unordered_map costs two or three. For hot paths; elsewhere the standard's map is clearer.
+// A hash map from 64-bit keys to small values in one array: open addressing with linear probing, so that a look-up
+// costs one cache miss where std::unordered_map costs two or three. For hot paths; elsewhere the standard's map is
+// clearer.
 //
 // What is found depends on the keys alone, not on addresses; each() visits in an order that depends on the history, so
 // whoever wants the same order every time sorts. Pointers and references hold until the next insertion or erasure. Not

@@ -1,7 +1,7 @@
-// L0: the memory beside the modules, as a cache of blocks in front of L1. The modules work in lockstep, each on its part
-// of a block, so that one directory stands for all of them; sizes are of whole blocks. It is hardware: least recently
-// used goes first, nothing is prefetched into it, DM_CACHE_POLICY does not reach it, and who
-// prefetches into L1 does not know what it holds.
+// L0: the memory beside the modules, as a cache of blocks in front of L1. The modules work in lockstep, each on its
+// part of a block, so that one directory stands for all of them; sizes are of whole blocks. It is hardware: least
+// recently used goes first, nothing is prefetched into it, DM_CACHE_POLICY does not reach it, and who prefetches into
+// L1 does not know what it holds.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,7 @@ struct ModuleCacheStatistics {
 class ModuleCache {
  public:
   // `bytes`: what blocks may take of all modules' memories together; blocks that are larger are never held.
-  explicit ModuleCache(std::uint64_t bytes)
-      : cache_(bytes, cachemodel::make_policy(cachemodel::PolicyKind::lru)) {}
+  explicit ModuleCache(std::uint64_t bytes) : cache_(bytes, cachemodel::make_policy(cachemodel::PolicyKind::lru)) {}
 
   // A demand access: is the block there?
   bool ask(cachemodel::BlockId block, std::uint64_t bytes) {

@@ -11,8 +11,8 @@
 namespace dmprof::simcard {
 
 struct AttentionParameters {
-  std::uint64_t attended = 0;     // tokens that a token reads at most; 0: all of them, streamed past the caches
-  std::uint32_t kv_block = 64;    // tokens of a block
+  std::uint64_t attended = 0;   // tokens that a token reads at most; 0: all of them, streamed past the caches
+  std::uint32_t kv_block = 64;  // tokens of a block
 };
 
 class Attention {
@@ -23,8 +23,8 @@ class Attention {
   bool sparse() const { return parameters_.attended > 0; }
   // Appends the blocks that a token reads of the `length` tokens before it (some maybe twice). Ids differ from those of
   // parameter blocks, and between sequences and layers of one card.
-  void append(std::uint64_t sequence, std::uint64_t length, Context context, std::uint64_t occasion, std::uint32_t layer,
-              std::vector<BlockNumber>& blocks) const;
+  void append(std::uint64_t sequence, std::uint64_t length, Context context, std::uint64_t occasion,
+              std::uint32_t layer, std::vector<BlockNumber>& blocks) const;
 
  private:
   AttentionParameters parameters_;

@@ -25,7 +25,9 @@ TEST(FlatMap, finds_what_the_standard_map_finds_whatever_comes_and_goes) {
       const std::uint64_t asked = random() % 300 * stride;
       const std::uint64_t* const found = map.find(asked);
       ASSERT_EQ(found != nullptr, reference.contains(asked));
-      if (found != nullptr) ASSERT_EQ(*found, reference[asked]);
+      if (found != nullptr) {
+        ASSERT_EQ(*found, reference[asked]);
+      }
     }
     ASSERT_EQ(map.size(), reference.size());
     std::size_t visited = 0;

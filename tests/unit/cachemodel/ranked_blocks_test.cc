@@ -62,13 +62,14 @@ TEST(RankedBlocks, gives_up_blocks_in_the_order_of_a_sorted_list_whatever_comes_
       known[block] = {3, rank, false};
     }
     ASSERT_EQ(blocks.contains(block), known.contains(block));
-    if (known.contains(block)) ASSERT_EQ(blocks.rank(block), known[block].rank);
+    if (known.contains(block)) {
+      ASSERT_EQ(blocks.rank(block), known[block].rank);
+    }
     const std::uint64_t bytes = 1 + random() % 40;
     const auto last_group = static_cast<std::uint32_t>(random() % 2);
     std::vector<BlockId> victims;
-    const bool enough = blocks.collect(bytes, victims, [&](const RankedBlocks::Candidate& candidate) {
-      return candidate.rank.group <= last_group;
-    });
+    const bool enough = blocks.collect(
+        bytes, victims, [&](const RankedBlocks::Candidate& candidate) { return candidate.rank.group <= last_group; });
     const std::vector<BlockId> expected = in_order(known, bytes, last_group);
     ASSERT_EQ(victims, expected);
     ASSERT_EQ(enough, !expected.empty());
