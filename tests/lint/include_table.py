@@ -35,6 +35,7 @@ TABLE = {
     "analyzers/registry": READER,
     "analyzers/cache": ANALYZER | {"dmprof/cachemodel"},
     "analyzers/whatif": ANALYZER | {"analyzers/specdec", "analyzers/cache", "analyzers/roofline", "analyzers/budget", "dmprof/cachemodel"},
+    "analyzers/plan": ANALYZER | {"analyzers/specdec"},
     "analyzers/regression": ANALYZER | {"analyzers/budget"},
     # `all` only calls each analyzer's registration, so that no analyzer has to know the others
     "analyzers/all": ANALYZER | {"analyzers"},
