@@ -40,8 +40,7 @@ struct Flags {
   std::string hardware, peak_flops, bandwidth;
   // kv
   std::string attention = "mha", memory = "128GB";
-  std::uint32_t layers = 48, heads = 32, kv_heads = 8, head_size = 128, latent = 512, context = 131072,
-                batch = 1;
+  std::uint32_t layers = 48, heads = 32, kv_heads = 8, head_size = 128, latent = 512, context = 131072, batch = 1;
   double element_bytes = 2, rope = 64;
   // window, roofline
   std::string latency = "10us", head_bytes = "1.2MB", slow;
@@ -141,7 +140,8 @@ Result<plan::KvShape> shape_of(const Flags& flags) {
   if (!(flags.rope >= 0 && flags.rope < most)) return fail(ErrorKind::usage, "--rope: must be 0 or more");
   shape.layers = flags.layers, shape.heads = flags.heads, shape.kv_heads = flags.kv_heads,
   shape.head_size = flags.head_size;
-  shape.latent = flags.latent, shape.rope = static_cast<std::uint64_t>(flags.rope), shape.element_bytes = flags.element_bytes;
+  shape.latent = flags.latent, shape.rope = static_cast<std::uint64_t>(flags.rope),
+  shape.element_bytes = flags.element_bytes;
   return shape;
 }
 
