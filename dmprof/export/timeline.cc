@@ -1,6 +1,7 @@
 #include "dmprof/export/timeline.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -205,7 +206,7 @@ class Walker {
     for (const auto& [track, spans] : by_track) {
       Lanes lanes;
       for (const RequestSpan& span : spans) {
-        const auto place = lanes.place(span.start, span.end);
+        const auto place = lanes.place_alone(span.start, span.end);
         if (!place) continue;  // more requests at once than a viewer has room for: their steps are still drawn
         const std::uint32_t id = lane(track, "requests", *place);
         writer_.span(id, time(track, span.start), span.end - span.start, span.name, "request", span.arguments);
@@ -220,6 +221,7 @@ class Walker {
   Status counters() {
     std::map<std::pair<TrackId, NameId>, std::uint32_t> lanes;
     return reader_.for_each<Counter>({}, [&](const Counter& event) {
+      if (!std::isfinite(event.value)) return;  // a viewer has no place for it; the CSV export keeps it
       const auto [place, fresh] = lanes.try_emplace({event.track, event.name}, next_id_);
       if (fresh) {
         const auto track = tracks_.find(event.track);

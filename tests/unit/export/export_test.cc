@@ -221,6 +221,55 @@ TEST_F(Export, chrome_json_is_valid_although_names_hold_quotes_newlines_and_bad_
   EXPECT_GE(phases["M"], 2);
 }
 
+// A viewer draws wrong durations, or moves spans elsewhere, where two spans of one lane overlap and neither holds the
+// other.
+TEST_F(Export, on_every_lane_spans_are_disjoint_or_nested_also_requests_within_requests) {
+  auto writer = Writer::create((folder_ / "requests.dmprof").string());
+  ASSERT_TRUE(writer) << writer.error().message;
+  Writer& sink = **writer;
+  const auto process = sink.add_process({42, 1, "engine", "engine"}).value();
+  const auto clock = sink.add_clock({"host", ClockKind::monotonic, "test"}).value();
+  const auto track = sink.add_track({process, 43, clock, "requests"}).value();
+  std::vector<Event> events;
+  const auto request = [&](std::uint64_t id, TimeNs arrive, TimeNs schedule, TimeNs first, TimeNs end) {
+    for (const auto& [time, point] :
+         {std::pair(arrive, RequestPoint::arrive), std::pair(schedule, RequestPoint::schedule),
+          std::pair(first, RequestPoint::first_token), std::pair(end, RequestPoint::end)}) {
+      events.push_back(RequestEvent{.track = track, .time = time, .request = id, .point = point, .tokens = 1});
+    }
+  };
+  request(1, 1000, 2000, 5000, 9000);
+  request(2, 3000, 3500, 8000, 8500);  // within 1, its prefill across the border of 1's prefill and decoding
+  request(3, 8600, 8700, 9500, 9900);
+  ASSERT_TRUE(sink.accept(events));
+  ASSERT_TRUE(sink.finish());
+  writer->reset();
+
+  const auto reader = Reader::open((folder_ / "requests.dmprof").string());
+  ASSERT_TRUE(reader);
+  const std::string path = (folder_ / "requests.json").string();
+  auto output = Output::open(path);
+  ASSERT_TRUE(output);
+  ASSERT_TRUE(write_chrome(*reader, **output));
+  ASSERT_TRUE((*output)->close());
+  const json trace = json::parse(std::ifstream(path));
+  std::map<json, std::vector<std::pair<double, double>>> lanes;
+  for (const json& event : trace["traceEvents"]) {
+    if (event["ph"] != "X") continue;
+    const double begin = event["ts"].get<double>();
+    lanes[event["tid"]].emplace_back(begin, begin + event["dur"].get<double>());
+  }
+  std::size_t spans = 0;
+  for (const auto& [lane, on_lane] : lanes) {
+    spans += on_lane.size();
+    for (const auto& [a, b] : on_lane) {
+      for (const auto& [c, d] : on_lane)
+        EXPECT_FALSE(a < c && c < b && b < d) << lane << ": " << a << ".." << b << " and " << c << ".." << d;
+    }
+  }
+  EXPECT_GE(spans, 9u);
+}
+
 TEST_F(Export, csv_has_a_header_and_a_line_per_event_with_names_resolved) {
   const std::string path = (folder_ / "slice.csv").string();
   auto output = Output::open(path);

@@ -26,6 +26,14 @@ TEST(Lanes, spans_that_overlap_without_nesting_are_spread) {
   EXPECT_EQ(lanes.place(100, 110), 0u);
 }
 
+TEST(Lanes, a_span_that_is_placed_alone_shares_its_lane_with_nothing_while_it_lasts) {
+  Lanes lanes;
+  EXPECT_EQ(lanes.place_alone(0, 100), 0u);
+  EXPECT_EQ(lanes.place_alone(10, 20), 1u);
+  EXPECT_EQ(lanes.place_alone(20, 30), 1u);
+  EXPECT_EQ(lanes.place_alone(100, 110), 0u);
+}
+
 TEST(Lanes, more_overlaps_than_a_viewer_can_show_are_reported) {
   Lanes lanes;
   bool full = false;
