@@ -1,0 +1,46 @@
+// The demand accesses of a recording in the form that a replay needs: who asked when, and what the consumer did between.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "analyzers/registry/view.h"
+
+namespace dmprof::whatif {
+
+struct TraceBlock {
+  std::uint64_t block = 0, bytes = 0;
+  double work_after = 0;   // ns of the consumer from having the block to the next access of the group, or the group's end
+  bool hit = false;        // as recorded
+  bool announced = false;  // the recorded prediction named it
+};
+
+// Blocks that are asked for together. Where the consumer asks one at a time every group has one.
+struct TraceGroup {
+  double work_before = 0;  // ns from the end of the group before until this one asks
+  double lead = 0;         // ns from asking until the first block is wanted
+  std::uint64_t step = 0;
+  double drafting = 0;     // ns of the step's candidate generation before its first access; first group of a step only
+  bool first_of_step = false;
+  bool counted = false;    // decode, no warm-up, no baseline step
+  bool draft = false;      // asked by candidate generation
+  std::vector<TraceBlock> blocks;
+};
+
+struct AccessTrace {
+  TierId tier = 0;
+  std::uint64_t budget = 0;  // bytes of the tier, 0 = unknown
+  std::vector<TraceGroup> groups;
+  bool grouped = false;      // asked together: see whether transfers start before their block is wanted
+  // Mean work after a block that was resident and after one that was not: they may come another way.
+  double work_after_hit = 0, work_after_miss = 0;
+  // Recorded totals of what is counted.
+  double draft_wait = 0, verify_wait = 0;
+  std::uint64_t hits = 0, accesses = 0;
+};
+
+// Of the fastest managed tier. Nothing without accesses.
+std::optional<AccessTrace> access_trace(const View& view);
+
+}  // namespace dmprof::whatif

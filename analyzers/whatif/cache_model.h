@@ -1,0 +1,50 @@
+// The cache model: what another policy, size or prefetch distance does to waits and hits, by replay, and how well the
+// replay reproduces what was recorded.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyzers/whatif/replay.h"
+
+namespace dmprof::whatif {
+
+struct WaitChange {  // ns over the whole recording, about 95 %
+  double low = 0, mid = 0, high = 0;
+};
+
+struct CacheEffect {
+  WaitChange draft, verify;  // what the stages take longer (or shorter, below 0)
+  double hit_rate_change = 0, hit_rate_error = 0;
+  std::vector<std::string> assumptions;
+};
+
+class CacheModel {
+ public:
+  explicit CacheModel(const View& view);
+
+  // "" when the replay can answer, else why not.
+  const std::string& lacking() const { return lacking_; }
+  // Waits of the replay at the recorded settings / recorded waits - 1.
+  double residual() const { return residual_; }
+
+  // `values`: every knob, by name, after the change.
+  Result<CacheEffect> effect(const std::map<std::string, std::string>& values) const;
+
+ private:
+  Result<CacheSetup> setup(const std::map<std::string, std::string>& values) const;
+  Prefetcher observed_prefetcher(const View& view) const;
+  void calibrate(const std::map<std::string, std::string>& values);
+
+  std::optional<AccessTrace> trace_;
+  std::optional<Link> link_;
+  Prefetcher prefetcher_;
+  Replayed recorded_;  // replayed at the recorded settings
+  std::uint32_t recorded_distance_ = 0;
+  std::string lacking_;
+  double residual_ = 0;
+};
+
+}  // namespace dmprof::whatif

@@ -1,0 +1,322 @@
+#include "analyzers/whatif/replay.h"
+
+#include <algorithm>
+#include <deque>
+#include <memory>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "dmprof/cachemodel/cache.h"
+#include "dmprof/cachemodel/transition.h"
+
+namespace dmprof::whatif {
+namespace {
+
+using cachemodel::Admission;
+using cachemodel::BlockCache;
+using cachemodel::FetchCause;
+using cachemodel::PolicyKind;
+using cachemodel::TransitionMatrix;
+
+constexpr double never = 1e300;
+
+class Replay {
+ public:
+  Replay(const AccessTrace& trace, const Link& link, const CacheSetup& setup)
+      : trace_(trace),
+        link_(link),
+        setup_(setup),
+        chain_(setup.prefetcher.kind == Prefetcher::Kind::chain),
+        matrix_(std::make_shared<TransitionMatrix>(
+            cachemodel::TransitionOptions{.order = chain_ ? setup.prefetcher.order : 1})),
+        cache_(setup.budget, make_policy(setup.policy, follows_chain() ? matrix_ : nullptr)),
+        demand_free_(std::max(1u, link.demand_slots), 0.0) {
+    for (const TraceGroup& group : trace.groups) {
+      for (const TraceBlock& block : group.blocks) {
+        largest_ = std::max(largest_, block.bytes);
+        if (sizes_.emplace(block.block, block.bytes).second) known_.push_back(block.block);
+      }
+    }
+  }
+
+  Replayed run() {
+    for (std::size_t i = 0; i < trace_.groups.size(); ++i) {
+      const TraceGroup& group = trace_.groups[i];
+      if (group.first_of_step) announce(i);
+      advance(now_ + group.work_before);
+      now_ += group.work_before;
+      ask(group);
+    }
+    return result_;
+  }
+
+ private:
+  struct Flight {
+    double ready = never;
+    bool prefetch = false;
+    bool moving = false;  // serial: its transfer has begun
+    double issued = 0;
+  };
+  struct Wanted {
+    std::uint64_t block = 0, ahead = 0;
+  };
+
+  // Where announcements come from drafts, nothing says that blocks follow one another.
+  bool follows_chain() const { return setup_.prefetcher.kind != Prefetcher::Kind::announced; }
+
+  // All blocks of the step that the prediction names, in the order they will be asked for. They are known from the
+  // moment the step drafts.
+  void announce(std::size_t first) {
+    if (setup_.prefetcher.kind != Prefetcher::Kind::announced) return;
+    wanted_.clear();
+    const std::uint64_t step = trace_.groups[first].step;
+    advance(now_ + trace_.groups[first].work_before - trace_.groups[first].drafting);
+    std::uint64_t ahead = 1;
+    for (std::size_t i = first; i < trace_.groups.size() && trace_.groups[i].step == step; ++i) {
+      for (const TraceBlock& block : trace_.groups[i].blocks) {
+        if (block.announced) {
+          cache_.foresee(block.block, ahead);
+          wanted_.push_back({block.block, ahead});
+        }
+        ++ahead;
+      }
+    }
+    blocked_ = false;
+    pump();
+  }
+
+  // The consumer has observed the block: what does the matrix see ahead?
+  void plan() {
+    if (!chain_) return;
+    wanted_.clear();
+    for (const cachemodel::Predicted& next : matrix_->predict(setup_.prefetcher.distance, known_.size(),
+                                                              setup_.prefetcher.least_probability))
+      wanted_.push_back({next.block, next.distance});
+    blocked_ = false;
+    pump();
+  }
+
+  bool may_issue() const {
+    if (blocked_ || prefetching_ >= setup_.prefetcher.outstanding) return false;
+    return link_.serial || demanding_ == 0;
+  }
+
+  void pump() {
+    while (!wanted_.empty() && may_issue()) {
+      const std::uint64_t block = wanted_.front().block;
+      if (!cache_.contains(block) && !in_flight_.contains(block) && !issue(block)) {
+        blocked_ = true;
+        return;
+      }
+      wanted_.pop_front();
+      useless_due_ += issued_ ? setup_.prefetcher.useless : 0;
+      issued_ = false;
+      while (useless_due_ >= 1 && may_issue()) {
+        useless_due_ -= 1;
+        issue(bystander());
+        issued_ = false;
+      }
+    }
+  }
+
+  // A block that nobody asks for in this step, as good as any.
+  std::uint64_t bystander() {
+    dice_ = dice_ * 6364136223846793005ull + 1442695040888963407ull;
+    return known_[(dice_ >> 33) % known_.size()];
+  }
+
+  bool issue(std::uint64_t block) {
+    const auto size = sizes_.find(block);
+    if (size == sizes_.end() || cache_.contains(block) || in_flight_.contains(block)) return true;
+    // A demand must always find room, so prefetches may not pin everything.
+    if (flying_bytes_ + size->second + largest_ > setup_.budget) return false;
+    evicted_.clear();
+    if (cache_.admit(block, size->second, FetchCause::prefetch, evicted_) != Admission::admitted) return false;
+    cache_.pin(block);
+    flying_bytes_ += size->second;
+    ++prefetching_;
+    ++result_.prefetches;
+    issued_ = true;
+    Flight flight{never, true, false, clock_};
+    if (!link_.serial) flight.ready = clock_ + link_.prefetch_time, flight.moving = true;
+    in_flight_[block] = flight;
+    if (link_.serial) {
+      queue_.push_back(block);
+      begin_next();
+    } else {
+      landings_.push_back({flight.ready, block});
+    }
+    return true;
+  }
+
+  double move(double issued, double bytes) {
+    const double start = std::max({link_free_, issued + link_.latency, clock_});
+    return link_free_ = start + bytes * link_.ns_per_byte;
+  }
+
+  void begin_next() {
+    if (queue_.empty() || link_free_ > clock_) return;
+    const std::uint64_t block = queue_.front();
+    queue_.pop_front();
+    Flight& flight = in_flight_.at(block);
+    flight.moving = true;
+    // The latency has run since it was asked for.
+    const double start = std::max({link_free_, flight.issued + link_.latency});
+    link_free_ = flight.ready = std::max(start, clock_) + static_cast<double>(sizes_.at(block)) * link_.ns_per_byte;
+    landings_.push_back({flight.ready, block});
+  }
+
+  // Everything that lands until `until`, one after the other.
+  void advance(double until) {
+    for (;;) {
+      const auto next = std::min_element(landings_.begin(), landings_.end());
+      if (next == landings_.end() || next->first > until) break;
+      const auto [time, block] = *next;
+      landings_.erase(next);
+      clock_ = std::max(clock_, time);
+      land(block);
+      if (link_.serial) begin_next();
+      pump();
+    }
+    clock_ = std::max(clock_, until);
+    if (link_.serial) begin_next();
+  }
+
+  void land(std::uint64_t block) {
+    const auto found = in_flight_.find(block);
+    if (found == in_flight_.end()) return;
+    if (found->second.prefetch) {
+      --prefetching_;
+      flying_bytes_ -= sizes_.at(block);
+    } else {
+      --demanding_;
+    }
+    in_flight_.erase(found);
+    cache_.unpin(block);
+  }
+
+  double demand(std::uint64_t block, std::uint64_t bytes) {
+    evicted_.clear();
+    const bool kept = cache_.admit(block, bytes, FetchCause::demand, evicted_) == Admission::admitted;
+    double ready = 0;
+    if (link_.serial) {
+      ready = move(clock_, static_cast<double>(bytes));
+    } else {
+      double& slot = *std::min_element(demand_free_.begin(), demand_free_.end());
+      ready = slot = std::max(slot, clock_) + link_.demand_time;
+    }
+    if (kept) {
+      cache_.pin(block);
+      in_flight_[block] = {ready, false, true, clock_};
+      landings_.push_back({ready, block});
+      ++demanding_;
+    }
+    return ready;
+  }
+
+  struct Need {
+    double ready = 0;
+    bool came_from_afar = false;
+    const TraceBlock* block = nullptr;
+  };
+
+  Need look_up(const TraceBlock& block, bool counted) {
+    matrix_->observe(block.block);
+    const bool resident = cache_.access(block.block).resident;
+    Need need{clock_, false, &block};
+    const auto flight = in_flight_.find(block.block);
+    if (flight != in_flight_.end()) {
+      const bool prefetch = flight->second.prefetch;
+      if (!flight->second.moving) {  // at the head of the queue from now on
+        queue_.erase(std::find(queue_.begin(), queue_.end(), block.block));
+        flight->second.moving = true;
+        flight->second.ready = move(flight->second.issued, static_cast<double>(block.bytes));
+        landings_.push_back({flight->second.ready, block.block});
+      }
+      need.ready = flight->second.ready;
+      need.came_from_afar = !prefetch;
+      if (counted) ++(prefetch ? result_.late : result_.misses);
+    } else if (resident) {
+      if (counted) ++result_.hits;
+    } else {
+      need.ready = demand(block.block, block.bytes);
+      need.came_from_afar = true;
+      if (counted) ++result_.misses;
+    }
+    return need;
+  }
+
+  void ask(const TraceGroup& group) {
+    needs_.clear();
+    blocked_ = false;
+    for (const TraceBlock& block : group.blocks) needs_.push_back(look_up(block, group.counted));
+    plan();
+    std::stable_sort(needs_.begin(), needs_.end(), [](const Need& a, const Need& b) { return a.ready < b.ready; });
+    now_ += group.lead;
+    for (const Need& need : needs_) {
+      const double wait = std::max(0.0, need.ready - now_);
+      double work = need.block->work_after;
+      if (trace_.grouped && need.block->hit == need.came_from_afar) {
+        const double change = need.came_from_afar ? trace_.work_after_miss - trace_.work_after_hit
+                                                  : trace_.work_after_hit - trace_.work_after_miss;
+        const double changed = std::max(0.0, work + change);
+        if (group.counted) result_.work_change += changed - work;
+        work = changed;
+      }
+      advance(now_ + wait);
+      now_ += wait + work;
+      if (group.counted) (group.draft ? result_.draft_wait : result_.verify_wait) += wait;
+      if (wait > 0) plan();
+    }
+    advance(now_);
+    pump();
+  }
+
+  const AccessTrace& trace_;
+  const Link& link_;
+  const CacheSetup& setup_;
+  const bool chain_;
+  std::shared_ptr<TransitionMatrix> matrix_;
+  BlockCache cache_;
+  std::unordered_map<std::uint64_t, std::uint64_t> sizes_;
+  std::vector<std::uint64_t> known_;
+  std::unordered_map<std::uint64_t, Flight> in_flight_;
+  std::vector<std::pair<double, std::uint64_t>> landings_;  // few: bounded by what may be under way
+  std::deque<std::uint64_t> queue_;                         // serial: prefetches whose transfer has not begun
+  std::deque<Wanted> wanted_;
+  std::vector<double> demand_free_;
+  std::vector<Need> needs_;
+  std::vector<cachemodel::Evicted> evicted_;
+  double now_ = 0;    // of the consumer
+  double clock_ = 0;  // of the link and the prefetcher
+  double link_free_ = 0, useless_due_ = 0;
+  std::uint64_t largest_ = 0, flying_bytes_ = 0, dice_ = 1;
+  std::uint32_t prefetching_ = 0, demanding_ = 0;
+  bool blocked_ = false, issued_ = false;
+  Replayed result_;
+};
+
+}  // namespace
+
+Replayed replay(const AccessTrace& trace, const Link& link, const CacheSetup& setup) {
+  return Replay(trace, link, setup).run();
+}
+
+double chain_agreement(const View& view, TierId tier, unsigned order) {
+  TransitionMatrix matrix(cachemodel::TransitionOptions{.order = order});
+  std::uint64_t same = 0, all = 0;
+  for (const BlockAccess& access : view.recording().accesses) {
+    if (access.tier != tier) continue;
+    const auto expected = matrix.most_likely_next();
+    matrix.observe(access.block);
+    const Prediction said = !expected                    ? Prediction::none
+                            : *expected == access.block ? Prediction::right
+                                                        : Prediction::wrong;
+    ++all;
+    same += said == access.prediction;
+  }
+  return all == 0 ? 0 : static_cast<double>(same) / static_cast<double>(all);
+}
+
+}  // namespace dmprof::whatif
