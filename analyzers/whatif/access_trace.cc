@@ -1,7 +1,8 @@
 #include "analyzers/whatif/access_trace.h"
 
 #include <algorithm>
-#include <map>
+#include <cmath>
+#include <set>
 #include <unordered_map>
 
 #include "analyzers/cache/tiers.h"
@@ -68,7 +69,32 @@ void add_group(const View& view, TraceGroup group, AccessTrace& trace) {
     group.first_of_step = true;
     group.drafting = std::min(group.work_before, static_cast<double>(step->draft_time));
   }
+  if (!opens) group.place = trace.groups.back().place + 1;
+  if (step != nullptr && step->batch > 0) group.tokens = std::max(1u, step->target_tokens / step->batch);
   trace.groups.push_back(std::move(group));
+}
+
+// Every block ever asked for, by place in a step.
+std::vector<std::set<std::uint64_t>> population(const AccessTrace& trace) {
+  std::vector<std::set<std::uint64_t>> at_place;
+  for (const TraceGroup& group : trace.groups) {
+    if (at_place.size() <= group.place) at_place.resize(group.place + 1);
+    for (const TraceBlock& block : group.blocks) at_place[group.place].insert(block.block);
+  }
+  return at_place;
+}
+
+double asked_by_token(const AccessTrace& trace) {
+  const std::vector<std::set<std::uint64_t>> at_place = population(trace);
+  double asked = 0, there = 0, tokens = 0, groups = 0;
+  for (const TraceGroup& group : trace.groups) {
+    if (!group.counted) continue;
+    asked += static_cast<double>(group.blocks.size());
+    there += static_cast<double>(at_place[group.place].size());
+    tokens += group.tokens, ++groups;
+  }
+  if (groups == 0 || asked >= there) return 1;
+  return 1 - std::pow(1 - asked / there, groups / tokens);
 }
 
 }  // namespace
@@ -126,9 +152,52 @@ std::optional<AccessTrace> access_trace(const View& view) {
   }
   close();
   if (trace.groups.empty()) return std::nullopt;
+  if (trace.grouped) trace.asked_by_token = asked_by_token(trace);
   if (means.hits > 0) trace.work_after_hit = means.hit / static_cast<double>(means.hits);
   if (means.misses > 0) trace.work_after_miss = means.miss / static_cast<double>(means.misses);
   return trace;
+}
+
+AccessTrace with_tokens(const AccessTrace& trace, std::uint32_t from, std::uint32_t to) {
+  AccessTrace changed = trace;
+  if (from == to || from == 0) return changed;
+  const std::vector<std::set<std::uint64_t>> at_place = population(trace);
+  std::uint64_t announced = 0, all = 0, dice = 1;
+  for (const TraceGroup& group : trace.groups) {
+    for (const TraceBlock& block : group.blocks) ++all, announced += block.announced;
+  }
+  const double told = all == 0 ? 0 : static_cast<double>(announced) / static_cast<double>(all);
+  const auto chance = [&dice](double share) {
+    dice = dice * 6364136223846793005ull + 1442695040888963407ull;
+    return static_cast<double>(dice >> 33) * 0x1p-31 < share;
+  };
+  const auto asked = [&](double tokens) { return 1 - std::pow(1 - trace.asked_by_token, tokens); };
+  for (TraceGroup& group : changed.groups) {
+    if (!group.counted || group.draft || group.blocks.empty()) continue;
+    const double tokens = static_cast<double>(group.tokens) * to / from;
+    if (group.first_of_step && group.tokens > 1) {
+      const double longer = group.drafting * ((tokens - 1) / (group.tokens - 1) - 1);
+      group.drafting += longer, group.work_before = std::max(0.0, group.work_before + longer);
+    }
+    const double before = asked(group.tokens), after = asked(tokens);
+    group.tokens = static_cast<std::uint32_t>(std::max(1.0, std::round(tokens)));
+    if (after < before) {
+      const double keep = after / before;
+      const TraceBlock last = group.blocks.back();
+      std::erase_if(group.blocks, [&](const TraceBlock&) { return !chance(keep); });
+      if (group.blocks.empty()) group.blocks.push_back(last);
+      continue;
+    }
+    std::set<std::uint64_t> there;
+    for (const TraceBlock& block : group.blocks) there.insert(block.block);
+    for (const std::uint64_t block : at_place[group.place]) {
+      if (there.contains(block) || before >= 1 || !chance((after - before) / (1 - before))) continue;
+      const bool named = chance(told);
+      group.blocks.push_back({block, group.blocks.front().bytes, named ? trace.work_after_hit : trace.work_after_miss,
+                              named, named});
+    }
+  }
+  return changed;
 }
 
 }  // namespace dmprof::whatif

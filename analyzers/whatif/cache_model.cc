@@ -12,6 +12,7 @@ namespace dmprof::whatif {
 namespace {
 
 constexpr double tells_a_chain = 0.9;       // agreement from which an engine is taken to predict block after block
+constexpr double least_error = 0.1;         // of waits
 constexpr double worst_residual = 0.5;      // of the waits; beyond it the replay is of another machine
 constexpr std::uint64_t most_accesses = 4'000'000;  // of a recording: a replay takes about a microsecond each
 
@@ -29,6 +30,28 @@ WaitChange change(double measured, double before, double after, double error) {
   const double factor = after / before;
   const double width = error * std::max(std::min(factor, 1.0), std::abs(1 - factor));
   return {measured * (std::max(0.0, factor - width) - 1), measured * (factor - 1), measured * (factor + width - 1)};
+}
+
+// What looking ahead took the consumer, mean of a plan, ns; 0 when the engine does not say.
+double plan_time(const View& view) {
+  double time = 0, plans = 0;
+  const std::vector<Step> steps = view.steps({});
+  if (steps.empty()) return 0;
+  for (const Slice& slice : view.recording().slices) {
+    if (slice.track != steps.front().track || view.recording().name(slice.name) != "path_prediction") continue;
+    time += static_cast<double>(slice.duration), ++plans;
+  }
+  return plans > 0 ? time / plans : 0;
+}
+
+// Of the counted verification groups, ns.
+double work_of(const AccessTrace& trace) {
+  double work = 0;
+  for (const TraceGroup& group : trace.groups) {
+    if (!group.counted || group.draft) continue;
+    for (const TraceBlock& block : group.blocks) work += block.work_after;
+  }
+  return work;
 }
 
 }  // namespace
@@ -78,12 +101,14 @@ CacheModel::CacheModel(const View& view) {
     return;
   }
   prefetcher_ = observed_prefetcher(view);
+  plan_time_ = plan_time(view);
   calibrate(recorded_values(view.recording()));
 }
 
 void CacheModel::calibrate(const std::map<std::string, std::string>& values) {
   if (const auto distance = number(values, "prefetch_distance"))
     recorded_distance_ = static_cast<std::uint32_t>(std::min<std::uint64_t>(*distance, 1 << 16));
+  if (recorded_distance_ > 0) plan_cost_ = plan_time_ / recorded_distance_;
   const auto set = setup(values);
   if (!set) {
     lacking_ = set.error().message;
@@ -91,6 +116,16 @@ void CacheModel::calibrate(const std::map<std::string, std::string>& values) {
   }
   recorded_ = replay(*trace_, *link_, *set);
   const double measured = trace_->draft_wait + trace_->verify_wait;
+  if (prefetcher_.kind == Prefetcher::Kind::announced) {
+    // Which of the two an engine does shows in how long it waits.
+    CacheSetup other = *set;
+    other.prefetcher.forgets_resident = true;
+    const Replayed forgetful = replay(*trace_, *link_, other);
+    if (std::abs(waits(forgetful) - measured) < std::abs(waits(recorded_) - measured)) {
+      prefetcher_.forgets_resident = true;
+      recorded_ = forgetful;
+    }
+  }
   if (measured <= 0) return;  // nothing stands still: nothing to reproduce either
   residual_ = waits(recorded_) / measured - 1;
   if (std::abs(residual_) > worst_residual)
@@ -111,16 +146,22 @@ Result<CacheSetup> CacheModel::setup(const std::map<std::string, std::string>& v
     set.prefetcher.distance = recorded_distance_;
     if (const auto distance = number(values, "prefetch_distance"))
       set.prefetcher.distance = static_cast<std::uint32_t>(std::min<std::uint64_t>(*distance, 1 << 16));
+    set.prefetcher.plan_cost =
+        plan_cost_ * (static_cast<double>(set.prefetcher.distance) - static_cast<double>(recorded_distance_));
     if (set.prefetcher.distance == 0) set.prefetcher.kind = Prefetcher::Kind::none;
   }
   return set;
 }
 
-Result<CacheEffect> CacheModel::effect(const std::map<std::string, std::string>& values) const {
+Result<CacheEffect> CacheModel::effect(const std::map<std::string, std::string>& values, Tokens tokens) const {
   if (!lacking_.empty()) return fail(ErrorKind::cannot_answer, lacking_);
   auto set = setup(values);
   if (!set) return tl::unexpected(set.error());
   CacheEffect effect;
+  const bool other_tokens = tokens.from != tokens.to;
+  AccessTrace wider;
+  if (other_tokens) wider = with_tokens(*trace_, tokens.from, tokens.to);
+  const AccessTrace& asked = other_tokens ? wider : *trace_;
   std::vector<Replayed> variants;
   const bool further = set->prefetcher.kind == Prefetcher::Kind::chain && set->prefetcher.distance > recorded_distance_;
   if (further) {
@@ -129,15 +170,15 @@ Result<CacheEffect> CacheModel::effect(const std::map<std::string, std::string>&
     const std::uint32_t seen = set->prefetcher.outstanding, most = std::max(seen, set->prefetcher.distance);
     for (const std::uint32_t outstanding : {std::min(most, std::max(seen, 2u)), std::min(most, std::max(seen, 4u)), most}) {
       set->prefetcher.outstanding = outstanding;
-      variants.push_back(replay(*trace_, *link_, *set));
+      variants.push_back(replay(asked, *link_, *set));
     }
     effect.assumptions.push_back(fmt::format(
         "looking {} accesses ahead, the engine lets {} to {} prefetches run at once (at most {} were seen)",
         set->prefetcher.distance, std::min(most, std::max(seen, 2u)), most, seen));
   } else {
-    variants.assign(3, replay(*trace_, *link_, *set));
+    variants.assign(3, replay(asked, *link_, *set));
   }
-  const double error = 0.1 + std::abs(residual_);
+  const double error = least_error + std::abs(residual_) + (other_tokens ? least_error : 0);
   const auto waits_of = [&](double Replayed::*wait, double measured) {
     WaitChange total = change(measured, recorded_.*wait, variants[1].*wait, error);
     for (const Replayed& variant : variants) {
@@ -149,7 +190,7 @@ Result<CacheEffect> CacheModel::effect(const std::map<std::string, std::string>&
   effect.draft = waits_of(&Replayed::draft_wait, trace_->draft_wait);
   effect.verify = waits_of(&Replayed::verify_wait, trace_->verify_wait);
   // Blocks that now come from elsewhere are worked on at another pace.
-  const double work = variants[1].work_change - recorded_.work_change;
+  const double work = variants[1].work_change - recorded_.work_change + work_of(asked) - work_of(*trace_);
   effect.verify.low += work, effect.verify.mid += work, effect.verify.high += work;
   effect.hit_rate_change = variants[1].hit_rate() - recorded_.hit_rate();
   const double recorded_rate =
@@ -157,12 +198,18 @@ Result<CacheEffect> CacheModel::effect(const std::map<std::string, std::string>&
   effect.hit_rate_error = std::abs(recorded_.hit_rate() - recorded_rate) + 0.03;
   for (const Replayed& variant : variants)
     effect.hit_rate_error = std::max(effect.hit_rate_error, std::abs(variant.hit_rate() - variants[1].hit_rate()) + 0.03);
+  if (other_tokens)
+    effect.assumptions.push_back(fmt::format(
+        "tokens choose their blocks independently, {:.0f} % of those at their place each; the arithmetic of more tokens "
+        "hides behind their blocks",
+        100 * trace_->asked_by_token));
   effect.assumptions.push_back(fmt::format(
-      "the blocks asked for stay those recorded ({} accesses); transfers take what they took ({})", trace_->accesses,
+      "{} ({} accesses); transfers take what they took ({})",
+      other_tokens ? "the steps stay those recorded" : "the blocks asked for stay those recorded", trace_->accesses,
       link_->serial ? fmt::format("one at a time, {:.3g} us of latency, {:.3g} GB/s", link_->latency / 1e3,
                                   1 / link_->ns_per_byte)
-                    : fmt::format("{:.3g} us a block, up to {} demanded and {} prefetched at once",
-                                  link_->demand_time / 1e3, link_->demand_slots, link_->prefetch_slots)));
+                    : fmt::format("up to {} demanded and {} prefetched at once, each as long as a recorded one",
+                                  link_->demand_slots, link_->prefetch_slots)));
   return effect;
 }
 

@@ -30,8 +30,14 @@ class CacheModel {
   // Waits of the replay at the recorded settings / recorded waits - 1.
   double residual() const { return residual_; }
 
+  // Do drafts announce blocks, so that another number of them changes what is asked for and what is known in time?
+  bool follows_drafts() const { return lacking_.empty() && prefetcher_.kind == Prefetcher::Kind::announced; }
+
+  struct Tokens {  // of a whole pass, per sequence: as recorded and as asked
+    std::uint32_t from = 0, to = 0;
+  };
   // `values`: every knob, by name, after the change.
-  Result<CacheEffect> effect(const std::map<std::string, std::string>& values) const;
+  Result<CacheEffect> effect(const std::map<std::string, std::string>& values, Tokens tokens) const;
 
  private:
   Result<CacheSetup> setup(const std::map<std::string, std::string>& values) const;
@@ -43,6 +49,8 @@ class CacheModel {
   Prefetcher prefetcher_;
   Replayed recorded_;  // replayed at the recorded settings
   std::uint32_t recorded_distance_ = 0;
+  double plan_time_ = 0;  // ns of the consumer a plan, as recorded
+  double plan_cost_ = 0;  // ns of the consumer a plan, for each access it looks ahead
   std::string lacking_;
   double residual_ = 0;
 };

@@ -19,6 +19,12 @@ void Curve::extend_with(const Curve& other) {
   points_.clear();
 }
 
+Curve Curve::stretched(double factor) const {
+  Curve result;
+  for (const auto& [x, sum] : sums_) result.sums_[x * factor] = sum;
+  return result;
+}
+
 void Curve::prepare() const {
   if (!points_.empty()) return;
   struct Block {

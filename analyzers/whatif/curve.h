@@ -14,6 +14,8 @@ class Curve {
   void add(double at, double value, double samples = 1);
   // Takes over the other's points beyond this one's last.
   void extend_with(const Curve& other);
+  // The curve that costs at x * factor what this one costs at x.
+  Curve stretched(double factor) const;
   bool empty() const { return sums_.empty(); }
   double widest() const { return sums_.empty() ? 0 : sums_.rbegin()->first; }
   std::size_t points() const { return sums_.size(); }

@@ -27,10 +27,13 @@ std::uint32_t most_at_once(std::vector<Flight> flights) {
   return static_cast<std::uint32_t>(most);
 }
 
-double mean_time(const std::vector<Flight>& flights) {
-  double sum = 0;
-  for (const Flight& flight : flights) sum += static_cast<double>(flight.end - flight.start);
-  return flights.empty() ? 0 : sum / static_cast<double>(flights.size());
+std::vector<double> sampled_times(const std::vector<Flight>& flights) {
+  constexpr std::size_t most = 8192;
+  std::vector<double> times;
+  const std::size_t stride = flights.size() / most + 1;
+  for (std::size_t i = 0; i < flights.size(); i += stride)
+    times.push_back(static_cast<double>(flights[i].end - flights[i].start));
+  return times;
 }
 
 double median(std::vector<double> values) {
@@ -103,8 +106,8 @@ std::optional<Link> measure_link(const View& view, TierId tier) {
   link.serial = busy <= 1.05 * covered;  // clocks are rounded
   link.ns_per_byte = median(std::move(per_byte));
   link.latency = link.serial ? serial_latency(recording, tier) : 0;
-  link.demand_time = demand.empty() ? mean_time(all) : mean_time(demand);
-  link.prefetch_time = prefetched.empty() ? link.demand_time : mean_time(prefetched);
+  link.demand_times = sampled_times(demand.empty() ? all : demand);
+  link.prefetch_times = prefetched.empty() ? link.demand_times : sampled_times(prefetched);
   link.demand_slots = most_at_once(demand);
   link.prefetch_slots = most_at_once(prefetched);
   link.outstanding = most_outstanding(recording, tier);

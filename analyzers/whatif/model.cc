@@ -5,7 +5,7 @@
 namespace dmprof::whatif {
 
 Events events_needed() {
-  return Events::requests | Events::steps | Events::speculation | Events::accesses | Events::prefetches |
+  return Events::slices | Events::requests | Events::steps | Events::speculation | Events::accesses | Events::prefetches |
          Events::transfers | Events::kernels;
 }
 

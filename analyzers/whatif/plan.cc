@@ -1,6 +1,7 @@
 // What a question changes in each of the three models.
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -109,10 +110,11 @@ void Predictor::plan_speculation(const Asked& asked, Plan& plan) const {
   plan.mid.serving.acceptance = chances_of.mid;
   Plan::Variant low = plan.mid, high = plan.mid;
   low.serving.acceptance = chances_of.low, high.serving.acceptance = chances_of.high;
-  if (!other_draft) {
-    // What was measured happens again: the same text under the same draft.
-    std::copy_n(chances_of.mid.begin(), chances_of.measured, low.serving.acceptance.begin());
-    std::copy_n(chances_of.mid.begin(), chances_of.measured, high.serving.acceptance.begin());
+  // Positions err each for itself: all of them low at once is rarer than one.
+  const double together = 1 / std::sqrt(std::max(1.0, static_cast<double>(chances_of.measured)));
+  for (std::size_t k = 0; k < chances_of.measured; ++k) {
+    low.serving.acceptance[k] = chances_of.mid[k] - together * (chances_of.mid[k] - chances_of.low[k]);
+    high.serving.acceptance[k] = chances_of.mid[k] + together * (chances_of.high[k] - chances_of.mid[k]);
   }
   plan.vary(std::move(low), std::move(high));
   if (lookahead > chances_of.measured)
@@ -123,14 +125,25 @@ void Predictor::plan_speculation(const Asked& asked, Plan& plan) const {
 }
 
 void Predictor::plan_cache(const Asked& asked, Plan& plan) const {
-  if (std::none_of(cache_knobs.begin(), cache_knobs.end(), [&](const char* knob) { return asked.changed(knob); }))
-    return;
+  const bool other_cache =
+      std::any_of(cache_knobs.begin(), cache_knobs.end(), [&](const char* knob) { return asked.changed(knob); });
+  CacheModel::Tokens tokens{lookahead_of(values_) + 1, lookahead_of(asked.values) + 1};
+  const bool other_tokens = tokens.from != tokens.to && tokens.from > 1 && tokens.to > 1 && !asked.changed("draft");
+  if (!other_cache && !(other_tokens && !recording_.accesses.empty())) return;
   if (!cache_) cache_.emplace(view_);
-  Values values = asked.values;
-  auto effect = cache_->effect(values);
+  const bool by_replay = other_tokens && cache_->follows_drafts();
+  if (!other_cache && !by_replay) return;
+  if (!by_replay) tokens.to = tokens.from;
+  auto effect = cache_->effect(asked.values, tokens);
   if (!effect) {
     plan.reason = effect.error().message;
     return;
+  }
+  if (by_replay) {
+    // A pass costs what one as full as it was recorded cost, and what the replay says of its blocks.
+    const double wider = static_cast<double>(tokens.to) / tokens.from;
+    plan.mid.costs.verify = plan.mid.costs.verify.stretched(wider);
+    for (Plan::Variant& variant : plan.variants) variant.costs.verify = variant.costs.verify.stretched(wider);
   }
   const auto scale = [&](Plan::Variant& variant, double draft, double verify) {
     if (costs_.draft_time > 0) variant.serving.draft_scale = std::max(0.0, 1 + draft / costs_.draft_time);
@@ -143,7 +156,7 @@ void Predictor::plan_cache(const Asked& asked, Plan& plan) const {
   scale(high, effect->draft.high, effect->verify.high);
   plan.vary(std::move(low), std::move(high));
   for (const std::string& assumption : effect->assumptions) plan.assumptions.push_back(assumption);
-  if (asked.changed("lookahead") || asked.changed("draft"))
+  if (asked.changed("draft") || (asked.changed("lookahead") && !by_replay))
     plan.assumptions.push_back("waits for blocks change by the same share as with the drafts that were recorded");
   plan.cache = std::move(*effect);
 }

@@ -161,7 +161,7 @@ Figure Predictor::hit_rate(const Asked& asked, const Plan& plan) const {
   if (recorded != recorded_.end()) figure.recorded = figure_of(recorded->second, "");
   if (!figure.recorded) {
     figure.reason = recorded == recorded_.end() ? "not evaluated" : recorded->second.reason;
-  } else if (figure.reason.empty() && (asked.changed("lookahead") || asked.changed("draft"))) {
+  } else if (figure.reason.empty() && (asked.changed("draft") || (asked.changed("lookahead") && !plan.cache))) {
     figure.reason = "which blocks other drafts ask for is not in this recording";
   } else if (figure.reason.empty()) {
     const double change = plan.cache ? plan.cache->hit_rate_change : 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <memory>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -58,32 +59,58 @@ class Replay {
     bool moving = false;  // serial: its transfer has begun
     double issued = 0;
   };
-  struct Wanted {
-    std::uint64_t block = 0, ahead = 0;
+  struct Wanted {  // what is asked for sooner is fetched sooner
+    std::uint64_t place = 0, token = 0, block = 0;
+    auto operator<=>(const Wanted&) const = default;
+  };
+  struct Announcement {
+    double time = 0;
+    Wanted wanted;
+    std::uint64_t ahead = 0;
   };
 
   // Where announcements come from drafts, nothing says that blocks follow one another.
   bool follows_chain() const { return setup_.prefetcher.kind != Prefetcher::Kind::announced; }
 
-  // All blocks of the step that the prediction names, in the order they will be asked for. They are known from the
-  // moment the step drafts.
+  // The blocks of the step that the prediction names become known token by token while the step drafts. Which token
+  // names a block is not recorded: each does as often as tokens ask for one in the mean, and at least one does.
   void announce(std::size_t first) {
     if (setup_.prefetcher.kind != Prefetcher::Kind::announced) return;
     wanted_.clear();
-    const std::uint64_t step = trace_.groups[first].step;
-    advance(now_ + trace_.groups[first].work_before - trace_.groups[first].drafting);
+    announced_.clear();
+    const TraceGroup& opening = trace_.groups[first];
+    const double begin = now_ + opening.work_before - opening.drafting;
+    const double pace = opening.tokens > 1 ? opening.drafting / (opening.tokens - 1) : 0;
     std::uint64_t ahead = 1;
-    for (std::size_t i = first; i < trace_.groups.size() && trace_.groups[i].step == step; ++i) {
+    for (std::size_t i = first; i < trace_.groups.size() && trace_.groups[i].step == opening.step; ++i) {
       for (const TraceBlock& block : trace_.groups[i].blocks) {
         if (block.announced) {
-          cache_.foresee(block.block, ahead);
-          wanted_.push_back({block.block, ahead});
+          bool named = false;
+          for (std::uint32_t token = 0; token < opening.tokens; ++token) {
+            if (fraction() >= trace_.asked_by_token && (named || token + 1 < opening.tokens)) continue;
+            announced_.push_back({begin + token * pace, {trace_.groups[i].place, token, block.block}, ahead});
+            named = true;
+          }
         }
         ++ahead;
       }
     }
+    std::stable_sort(announced_.begin(), announced_.end(),
+                     [](const Announcement& a, const Announcement& b) { return a.time < b.time; });
+    next_announced_ = 0;
     blocked_ = false;
-    pump();
+  }
+
+  void hear(const Announcement& announcement) {
+    cache_.foresee(announcement.wanted.block, announcement.ahead);
+    const std::uint64_t block = announcement.wanted.block;
+    if (setup_.prefetcher.forgets_resident && (cache_.contains(block) || in_flight_.contains(block))) return;
+    wanted_.insert(announcement.wanted);
+  }
+
+  double fraction() {
+    dice_ = dice_ * 6364136223846793005ull + 1442695040888963407ull;
+    return static_cast<double>(dice_ >> 33) * 0x1p-31;
   }
 
   // The consumer has observed the block: what does the matrix see ahead?
@@ -92,7 +119,7 @@ class Replay {
     wanted_.clear();
     for (const cachemodel::Predicted& next : matrix_->predict(setup_.prefetcher.distance, known_.size(),
                                                               setup_.prefetcher.least_probability))
-      wanted_.push_back({next.block, next.distance});
+      wanted_.insert({next.distance, 0, next.block});
     blocked_ = false;
     pump();
   }
@@ -104,26 +131,26 @@ class Replay {
 
   void pump() {
     while (!wanted_.empty() && may_issue()) {
-      const std::uint64_t block = wanted_.front().block;
+      const std::uint64_t block = wanted_.begin()->block;
       if (!cache_.contains(block) && !in_flight_.contains(block) && !issue(block)) {
         blocked_ = true;
         return;
       }
-      wanted_.pop_front();
+      wanted_.erase(wanted_.begin());
       useless_due_ += issued_ ? setup_.prefetcher.useless : 0;
       issued_ = false;
       while (useless_due_ >= 1 && may_issue()) {
         useless_due_ -= 1;
-        issue(bystander());
+        issue(drawn(known_));  // nobody asks for it in this step: as good as any
         issued_ = false;
       }
     }
   }
 
-  // A block that nobody asks for in this step, as good as any.
-  std::uint64_t bystander() {
+  template <class T>
+  const T& drawn(const std::vector<T>& from) {
     dice_ = dice_ * 6364136223846793005ull + 1442695040888963407ull;
-    return known_[(dice_ >> 33) % known_.size()];
+    return from[(dice_ >> 33) % from.size()];
   }
 
   bool issue(std::uint64_t block) {
@@ -139,7 +166,7 @@ class Replay {
     ++result_.prefetches;
     issued_ = true;
     Flight flight{never, true, false, clock_};
-    if (!link_.serial) flight.ready = clock_ + link_.prefetch_time, flight.moving = true;
+    if (!link_.serial) flight.ready = clock_ + drawn(link_.prefetch_times), flight.moving = true;
     in_flight_[block] = flight;
     if (link_.serial) {
       queue_.push_back(block);
@@ -171,7 +198,14 @@ class Replay {
   void advance(double until) {
     for (;;) {
       const auto next = std::min_element(landings_.begin(), landings_.end());
-      if (next == landings_.end() || next->first > until) break;
+      const double lands = next == landings_.end() ? never : next->first;
+      if (next_announced_ < announced_.size() && announced_[next_announced_].time <= std::min(lands, until)) {
+        clock_ = std::max(clock_, announced_[next_announced_].time);
+        hear(announced_[next_announced_++]);
+        pump();
+        continue;
+      }
+      if (lands > until) break;
       const auto [time, block] = *next;
       landings_.erase(next);
       clock_ = std::max(clock_, time);
@@ -204,7 +238,7 @@ class Replay {
       ready = move(clock_, static_cast<double>(bytes));
     } else {
       double& slot = *std::min_element(demand_free_.begin(), demand_free_.end());
-      ready = slot = std::max(slot, clock_) + link_.demand_time;
+      ready = slot = std::max(slot, clock_) + drawn(link_.demand_times);
     }
     if (kept) {
       cache_.pin(block);
@@ -253,6 +287,11 @@ class Replay {
     for (const TraceBlock& block : group.blocks) needs_.push_back(look_up(block, group.counted));
     plan();
     std::stable_sort(needs_.begin(), needs_.end(), [](const Need& a, const Need& b) { return a.ready < b.ready; });
+    // Looking further ahead takes longer; while a block is waited for anyway it costs nothing.
+    if (chain_ && setup_.prefetcher.plan_cost > 0) {
+      now_ += setup_.prefetcher.plan_cost;
+      if (group.counted) (group.draft ? result_.draft_wait : result_.verify_wait) += setup_.prefetcher.plan_cost;
+    }
     now_ += group.lead;
     for (const Need& need : needs_) {
       const double wait = std::max(0.0, need.ready - now_);
@@ -269,6 +308,8 @@ class Replay {
       if (group.counted) (group.draft ? result_.draft_wait : result_.verify_wait) += wait;
       if (wait > 0) plan();
     }
+    // What was not fetched in time for its use is of no use any more.
+    if (!chain_) wanted_.erase(wanted_.begin(), wanted_.lower_bound({group.place + std::uint64_t{1}, 0, 0}));
     advance(now_);
     pump();
   }
@@ -284,7 +325,9 @@ class Replay {
   std::unordered_map<std::uint64_t, Flight> in_flight_;
   std::vector<std::pair<double, std::uint64_t>> landings_;  // few: bounded by what may be under way
   std::deque<std::uint64_t> queue_;                         // serial: prefetches whose transfer has not begun
-  std::deque<Wanted> wanted_;
+  std::set<Wanted> wanted_;                // to be prefetched as soon as there is room
+  std::vector<Announcement> announced_;    // of this step, by time
+  std::size_t next_announced_ = 0;
   std::vector<double> demand_free_;
   std::vector<Need> needs_;
   std::vector<cachemodel::Evicted> evicted_;

@@ -23,7 +23,9 @@ struct Prefetcher {
   std::uint32_t distance = 0;     // chain
   unsigned order = 1;             // chain: blocks of context
   double least_probability = 0.2;  // chain
+  double plan_cost = 0;            // chain: ns that the consumer spends more on looking ahead than it was recorded to
   std::uint32_t outstanding = 1;  // most prefetches issued and not complete
+  bool forgets_resident = false;  // announced: what is there when it is named is not looked at again before its use
   double useless = 0;             // announced: prefetches that nobody used / those that somebody used
 };
 
