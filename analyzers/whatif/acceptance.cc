@@ -63,13 +63,13 @@ Chances chances(const specdec::Acceptance& acceptance, std::uint32_t positions) 
   result.measured = static_cast<std::uint32_t>(result.mid.size());
   if (a.empty()) return result;
   const Line line = fit(a, weight);
+  const double worst = result.low.empty() ? 0 : *std::min_element(result.low.begin(), result.low.end());
   for (std::uint32_t k = result.measured + 1; k <= positions; ++k) {
     const double ahead = k - line.mean;
     const double value = line.at_mean + line.slope * ahead;
-    const double error =
-        std::max(half, two_sided_95 * std::hypot(line.error_at_mean, line.error_of_slope * ahead));
+    const double error = std::max(half, two_sided_95 * std::hypot(line.error_at_mean, line.error_of_slope * ahead));
     result.mid.push_back(unit(value));
-    result.low.push_back(unit(value - error));
+    result.low.push_back(unit(std::min(value - error, worst)));
     result.high.push_back(unit(value + error));
   }
   return result;

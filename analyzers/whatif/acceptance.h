@@ -18,7 +18,7 @@ struct Chances {
 // `positions` is the wanted lookahead. Measured positions: the share itself, with its binomial interval in low and
 // high. Beyond them the line that fits the measured a_k (weighted by how often each was reached) goes on, never
 // upwards; low and high are two standard errors of that line apart from it, and at least the interval of the last
-// measured position.
+// measured position; low is no better than the worst measured one: a text may turn hard anywhere.
 Chances chances(const specdec::Acceptance& acceptance, std::uint32_t positions);
 
 }  // namespace dmprof::whatif

@@ -70,7 +70,7 @@ void add_group(const View& view, TraceGroup group, AccessTrace& trace) {
     group.drafting = std::min(group.work_before, static_cast<double>(step->draft_time));
   }
   if (!opens) group.place = trace.groups.back().place + 1;
-  if (step != nullptr && step->batch > 0) group.tokens = std::max(1u, step->target_tokens / step->batch);
+  if (step != nullptr && step->batch > 0) group.tokens = std::clamp(step->target_tokens / step->batch, 1u, 1024u);
   trace.groups.push_back(std::move(group));
 }
 
@@ -116,7 +116,8 @@ std::optional<AccessTrace> access_trace(const View& view) {
   bool any = false;
   const auto close = [&] {
     if (!any) return;
-    if (current != nullptr) group.blocks.back().work_after = static_cast<double>(std::max<TimeNs>(0, end_of(*current) - free_at));
+    if (current != nullptr)
+      group.blocks.back().work_after = static_cast<double>(std::max<TimeNs>(0, end_of(*current) - free_at));
     if (current != nullptr) free_at = std::max(free_at, end_of(*current));
     if (trace.grouped) {
       for (const TraceBlock& block : group.blocks) means.add(block);
@@ -193,8 +194,8 @@ AccessTrace with_tokens(const AccessTrace& trace, std::uint32_t from, std::uint3
     for (const std::uint64_t block : at_place[group.place]) {
       if (there.contains(block) || before >= 1 || !chance((after - before) / (1 - before))) continue;
       const bool named = chance(told);
-      group.blocks.push_back({block, group.blocks.front().bytes, named ? trace.work_after_hit : trace.work_after_miss,
-                              named, named});
+      group.blocks.push_back(
+          {block, group.blocks.front().bytes, named ? trace.work_after_hit : trace.work_after_miss, named, named});
     }
   }
   return changed;

@@ -1,4 +1,5 @@
-// The demand accesses of a recording in the form that a replay needs: who asked when, and what the consumer did between.
+// The demand accesses of a recording in the form that a replay needs: who asked when, and what the consumer did
+// between.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,9 @@ namespace dmprof::whatif {
 
 struct TraceBlock {
   std::uint64_t block = 0, bytes = 0;
-  double work_after = 0;   // ns of the consumer from having the block to the next access of the group, or the group's end
-  bool hit = false;        // as recorded
+  double work_after =
+      0;             // ns of the consumer from having the block to the next access of the group, or the group's end
+  bool hit = false;  // as recorded
   bool announced = false;  // the recorded prediction named it
 };
 
@@ -23,10 +25,10 @@ struct TraceGroup {
   std::uint64_t step = 0;
   std::uint32_t place = 0;   // of the group in its step
   std::uint32_t tokens = 1;  // of the step's pass, per sequence
-  double drafting = 0;     // ns of the step's candidate generation before its first access; first group of a step only
+  double drafting = 0;  // ns of the step's candidate generation before its first access; first group of a step only
   bool first_of_step = false;
-  bool counted = false;    // decode, no warm-up, no baseline step
-  bool draft = false;      // asked by candidate generation
+  bool counted = false;  // decode, no warm-up, no baseline step
+  bool draft = false;    // asked by candidate generation
   std::vector<TraceBlock> blocks;
 };
 
@@ -34,7 +36,7 @@ struct AccessTrace {
   TierId tier = 0;
   std::uint64_t budget = 0;  // bytes of the tier, 0 = unknown
   std::vector<TraceGroup> groups;
-  bool grouped = false;      // asked together: see whether transfers start before their block is wanted
+  bool grouped = false;  // asked together: see whether transfers start before their block is wanted
   // Mean work after a block that was resident and after one that was not: they may come another way.
   double work_after_hit = 0, work_after_miss = 0;
   // Recorded totals of what is counted.
@@ -48,8 +50,8 @@ struct AccessTrace {
 // Of the fastest managed tier. Nothing without accesses.
 std::optional<AccessTrace> access_trace(const View& view);
 
-// The same steps with `to` instead of `from` tokens per sequence in a whole pass; narrower passes keep their share of it.
-// Blocks that the recording does not show are drawn from those asked for at that place of other steps, as often as
+// The same steps with `to` instead of `from` tokens per sequence in a whole pass; narrower passes keep their share of
+// it. Blocks that the recording does not show are drawn from those asked for at that place of other steps, as often as
 // asked_by_token says, and announced as often as recorded ones were. Drafting takes its share longer or shorter.
 AccessTrace with_tokens(const AccessTrace& trace, std::uint32_t from, std::uint32_t to);
 

@@ -11,9 +11,9 @@
 namespace dmprof::whatif {
 namespace {
 
-constexpr double tells_a_chain = 0.9;       // agreement from which an engine is taken to predict block after block
-constexpr double least_error = 0.1;         // of waits
-constexpr double worst_residual = 0.5;      // of the waits; beyond it the replay is of another machine
+constexpr double tells_a_chain = 0.9;   // agreement from which an engine is taken to predict block after block
+constexpr double least_error = 0.1;     // of waits
+constexpr double worst_residual = 0.5;  // of the waits; beyond it the replay is of another machine
 constexpr std::uint64_t most_accesses = 4'000'000;  // of a recording: a replay takes about a microsecond each
 
 std::optional<std::uint64_t> number(const std::map<std::string, std::string>& values, const std::string& knob) {
@@ -23,8 +23,8 @@ std::optional<std::uint64_t> number(const std::map<std::string, std::string>& va
 
 double waits(const Replayed& replayed) { return replayed.draft_wait + replayed.verify_wait; }
 
-// The recorded wait, scaled as the replay's is. The replay's own residual is its uncertainty: a share of what is left or
-// of what went away, whichever is more.
+// The recorded wait, scaled as the replay's is. The replay's own residual is its uncertainty: a share of what is left
+// or of what went away, whichever is more.
 WaitChange change(double measured, double before, double after, double error) {
   if (before <= 0 || measured <= 0) return {0, after, after * (1 + error)};
   const double factor = after / before;
@@ -55,6 +55,12 @@ double work_of(const AccessTrace& trace) {
 }
 
 }  // namespace
+
+double CacheEffect::hit_rate(double recorded) const {
+  if (rate_after >= rate_before)
+    return rate_before < 1 ? 1 - (1 - recorded) * (1 - rate_after) / (1 - rate_before) : recorded;
+  return recorded * rate_after / rate_before;
+}
 
 Prefetcher CacheModel::observed_prefetcher(const View& view) const {
   Prefetcher prefetcher;
@@ -87,8 +93,8 @@ CacheModel::CacheModel(const View& view) {
     return;
   }
   if (view.recording().accesses.size() > most_accesses) {
-    lacking_ = fmt::format("{} block accesses are too many to replay; record a shorter run",
-                           view.recording().accesses.size());
+    lacking_ =
+        fmt::format("{} block accesses are too many to replay; record a shorter run", view.recording().accesses.size());
     return;
   }
   link_ = measure_link(view, trace_->tier);
@@ -138,7 +144,8 @@ Result<CacheSetup> CacheModel::setup(const std::map<std::string, std::string>& v
   CacheSetup set;
   const auto policy = number(values, "cache_policy");
   const auto kind = policy ? cachemodel::policy_from(*policy) : std::nullopt;
-  if (!kind) return fail(ErrorKind::cannot_answer, "the engine registers no knob cache_policy with a value of 0, 1 or 2");
+  if (!kind)
+    return fail(ErrorKind::cannot_answer, "the engine registers no knob cache_policy with a value of 0, 1 or 2");
   set.policy = *kind;
   set.budget = number(values, "resident").value_or(trace_->budget);
   set.prefetcher = prefetcher_;
@@ -168,13 +175,14 @@ Result<CacheEffect> CacheModel::effect(const std::map<std::string, std::string>&
     // How many prefetches the engine lets run at once cannot be seen while it looked less far: a few, or as many as it
     // looks ahead.
     const std::uint32_t seen = set->prefetcher.outstanding, most = std::max(seen, set->prefetcher.distance);
-    for (const std::uint32_t outstanding : {std::min(most, std::max(seen, 2u)), std::min(most, std::max(seen, 4u)), most}) {
+    for (const std::uint32_t outstanding :
+         {std::min(most, std::max(seen, 2u)), std::min(most, std::max(seen, 4u)), most}) {
       set->prefetcher.outstanding = outstanding;
       variants.push_back(replay(asked, *link_, *set));
     }
-    effect.assumptions.push_back(fmt::format(
-        "looking {} accesses ahead, the engine lets {} to {} prefetches run at once (at most {} were seen)",
-        set->prefetcher.distance, std::min(most, std::max(seen, 2u)), most, seen));
+    effect.assumptions.push_back(
+        fmt::format("looking {} accesses ahead, the engine lets {} to {} prefetches run at once (at most {} were seen)",
+                    set->prefetcher.distance, std::min(most, std::max(seen, 2u)), most, seen));
   } else {
     variants.assign(3, replay(asked, *link_, *set));
   }
@@ -192,17 +200,20 @@ Result<CacheEffect> CacheModel::effect(const std::map<std::string, std::string>&
   // Blocks that now come from elsewhere are worked on at another pace.
   const double work = variants[1].work_change - recorded_.work_change + work_of(asked) - work_of(*trace_);
   effect.verify.low += work, effect.verify.mid += work, effect.verify.high += work;
-  effect.hit_rate_change = variants[1].hit_rate() - recorded_.hit_rate();
+  effect.recorded_draft_wait = trace_->draft_wait, effect.recorded_verify_wait = trace_->verify_wait;
+  effect.rate_before = recorded_.hit_rate(), effect.rate_after = variants[1].hit_rate();
   const double recorded_rate =
       trace_->accesses == 0 ? 0 : static_cast<double>(trace_->hits) / static_cast<double>(trace_->accesses);
   effect.hit_rate_error = std::abs(recorded_.hit_rate() - recorded_rate) + 0.03;
   for (const Replayed& variant : variants)
-    effect.hit_rate_error = std::max(effect.hit_rate_error, std::abs(variant.hit_rate() - variants[1].hit_rate()) + 0.03);
+    effect.hit_rate_error =
+        std::max(effect.hit_rate_error, std::abs(variant.hit_rate() - variants[1].hit_rate()) + 0.03);
   if (other_tokens)
-    effect.assumptions.push_back(fmt::format(
-        "tokens choose their blocks independently, {:.0f} % of those at their place each; the arithmetic of more tokens "
-        "hides behind their blocks",
-        100 * trace_->asked_by_token));
+    effect.assumptions.push_back(
+        fmt::format("tokens choose their blocks independently, {:.0f} % of those at their place each; the arithmetic "
+                    "of more tokens "
+                    "hides behind their blocks",
+                    100 * trace_->asked_by_token));
   effect.assumptions.push_back(fmt::format(
       "{} ({} accesses); transfers take what they took ({})",
       other_tokens ? "the steps stay those recorded" : "the blocks asked for stay those recorded", trace_->accesses,

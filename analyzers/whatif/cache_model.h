@@ -16,8 +16,13 @@ struct WaitChange {  // ns over the whole recording, about 95 %
 };
 
 struct CacheEffect {
-  WaitChange draft, verify;  // what the stages take longer (or shorter, below 0)
-  double hit_rate_change = 0, hit_rate_error = 0;
+  WaitChange draft, verify;                                  // what the stages take longer (or shorter, below 0)
+  double recorded_draft_wait = 0, recorded_verify_wait = 0;  // ns
+  double rate_before = 0, rate_after = 0;                    // of the replay
+  double hit_rate_error = 0;
+
+  // The recorded rate, its misses (where hits get more) or hits (where they get fewer) scaled as the replay's are.
+  double hit_rate(double recorded) const;
   std::vector<std::string> assumptions;
 };
 

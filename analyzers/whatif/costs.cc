@@ -9,8 +9,10 @@
 namespace dmprof::whatif {
 namespace {
 
+constexpr std::uint32_t deepest = 1024;  // a hostile row must not decide how long anything takes
+
 std::uint32_t depth_of(const SpeculationStep& row) {
-  return row.draft_type == DraftType::tree && row.tree_depth > 0 ? row.tree_depth : row.drafted;
+  return std::min(row.draft_type == DraftType::tree && row.tree_depth > 0 ? row.tree_depth : row.drafted, deepest);
 }
 
 std::vector<std::uint32_t> draft_lengths(const View& view, std::uint64_t step) {
@@ -108,8 +110,7 @@ StepCosts measure_costs(const View& view, const DraftSchedule& schedule) {
   if (samples.empty()) return costs;
   costs.other = other / static_cast<double>(samples.size());
   for (const Sample& sample : samples) {
-    const double modelled =
-        costs.other + costs.verify.at(sample.tokens) + sample.rounds * costs.draft.at(sample.batch);
+    const double modelled = costs.other + costs.verify.at(sample.tokens) + sample.rounds * costs.draft.at(sample.batch);
     costs.residuals.push_back(modelled > 0 ? sample.duration / modelled : 1);
   }
   for (const Step& step : view.steps({.phase = Phase::prefill}))
@@ -133,7 +134,7 @@ Load measure_load(const View& view) {
     if (step != nullptr && step->phase == Phase::prefill && row.drafted == 0) continue;
     Life& life = by_request[row.request];
     if (life.decoded == 0) life.first = row.time;
-    life.decoded += std::min(row.emitted, 1u << 16);
+    life.decoded += std::min(row.emitted, std::min(row.verified, deepest) + 1);
   }
   Load load;
   std::vector<Life> lives;
@@ -146,8 +147,7 @@ Load measure_load(const View& view) {
   const auto came = [](const Life& life) { return life.arrive.value_or(life.first); };
   std::stable_sort(lives.begin(), lives.end(), [&](const Life& a, const Life& b) { return came(a) < came(b); });
   for (const Life& life : lives)
-    load.requests.push_back(
-        {static_cast<double>(came(life) - came(lives.front())), life.prompt, life.decoded});
+    load.requests.push_back({static_cast<double>(came(life) - came(lives.front())), life.prompt, life.decoded});
   for (const Step& step : view.steps({})) {
     if (step.waiting > 0) load.most_batch = std::max(load.most_batch, step.batch);
   }

@@ -21,10 +21,10 @@ struct DraftSchedule {
 // makespan of the batch's drafts on the engines in order of the batch. `lengths`: tokens that each sequence drafts.
 double draft_rounds(const std::vector<std::uint32_t>& lengths, const DraftSchedule& schedule);
 
-struct StepCosts {  // ns
-  Curve verify;     // by target tokens of the pass, waits for blocks included
-  Curve draft;      // a round of draft_rounds, by batch
-  Curve prefill;    // by target tokens of the pass
+struct StepCosts {   // ns
+  Curve verify;      // by target tokens of the pass, waits for blocks included
+  Curve draft;       // a round of draft_rounds, by batch
+  Curve prefill;     // by target tokens of the pass
   double other = 0;  // of a decode step: neither draft nor verification
   // Measured duration / what the above gives, of each decode step in order: the spread the model does not explain.
   std::vector<double> residuals;

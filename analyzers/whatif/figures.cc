@@ -44,8 +44,8 @@ Outcome::Outcome(const Load& load, const StepCosts& costs, const Serving& servin
     if (served.steps.empty()) continue;
     values_[Quantity::throughput].push_back(served.throughput());
     values_[Quantity::step_time].push_back(mean(served.steps));
-    values_[Quantity::acceptance_length].push_back(
-        served.drafting_rows > 0 ? 1 + served.accepted / served.drafting_rows : 1);
+    values_[Quantity::acceptance_length].push_back(served.drafting_rows > 0 ? 1 + served.accepted / served.drafting_rows
+                                                                            : 1);
     std::sort(served.gaps.begin(), served.gaps.end());
     values_[Quantity::itl_p50].push_back(percentile(served.gaps, 0.5));
     values_[Quantity::itl_p99].push_back(percentile(served.gaps, 0.99));

@@ -52,29 +52,49 @@ std::uint32_t most_outstanding(const Recording& recording, TierId tier) {
   return static_cast<std::uint32_t>(most);
 }
 
-// How long after a miss its transfer starts when nothing else is under way.
-double serial_latency(const Recording& recording, TierId tier) {
+// The transfers into the tier that consumers waited for, each with the access that did.
+struct Served {
+  const BlockAccess* access;
+  Flight flight;
+};
+
+std::vector<Served> served_waits(const Recording& recording, TierId tier) {
   std::unordered_map<std::uint64_t, std::vector<Flight>> by_block;
-  std::vector<TimeNs> ends;
   for (const Transfer& transfer : recording.transfers) {
-    if (transfer.to != tier) continue;
-    by_block[transfer.block].push_back({transfer.start, end_of(transfer)});
-    ends.push_back(end_of(transfer));
+    if (transfer.to == tier) by_block[transfer.block].push_back({transfer.start, end_of(transfer)});
   }
-  std::sort(ends.begin(), ends.end());
-  std::vector<double> waits;
+  std::vector<Served> served;
   for (const BlockAccess& access : recording.accesses) {
-    if (access.tier != tier || access.outcome != AccessOutcome::miss || access.wait <= 0) continue;
+    if (access.tier != tier || access.outcome == AccessOutcome::hit || access.wait <= 0) continue;
     const auto found = by_block.find(access.block);
     if (found == by_block.end()) continue;
-    const auto served = std::find_if(found->second.begin(), found->second.end(),
-                                     [&](const Flight& flight) { return flight.end > access.time; });
-    if (served == found->second.end() || served->start < access.time) continue;
-    const auto before = std::lower_bound(ends.begin(), ends.end(), served->start + 1);
-    if (before != ends.begin() && *std::prev(before) > access.time) continue;  // the link had work
-    waits.push_back(static_cast<double>(served->start - access.time));
+    // In time order, so the first that ends after the question is the one.
+    const auto flight = std::partition_point(found->second.begin(), found->second.end(),
+                                             [&](const Flight& each) { return each.end <= access.time; });
+    if (flight != found->second.end()) served.push_back({&access, *flight});
+  }
+  return served;
+}
+
+// How long after a miss its transfer starts when nothing else is under way.
+double serial_latency(const std::vector<Served>& served, std::vector<TimeNs> ends) {
+  std::sort(ends.begin(), ends.end());
+  std::vector<double> waits;
+  for (const Served& each : served) {
+    if (each.access->outcome != AccessOutcome::miss || each.flight.start < each.access->time) continue;
+    const auto before = std::lower_bound(ends.begin(), ends.end(), each.flight.start + 1);
+    if (before != ends.begin() && *std::prev(before) > each.access->time) continue;  // the link had work
+    waits.push_back(static_cast<double>(each.flight.start - each.access->time));
   }
   return median(std::move(waits));
+}
+
+double mean_wake_up(const std::vector<Served>& served) {
+  double sum = 0;
+  for (const Served& each : served)
+    sum +=
+        static_cast<double>(std::max<TimeNs>(0, add_duration(each.access->time, each.access->wait) - each.flight.end));
+  return served.empty() ? 0 : sum / static_cast<double>(served.size());
 }
 
 }  // namespace
@@ -105,7 +125,11 @@ std::optional<Link> measure_link(const View& view, TierId tier) {
   const double covered = static_cast<double>(total(unite(std::move(ranges))));
   link.serial = busy <= 1.05 * covered;  // clocks are rounded
   link.ns_per_byte = median(std::move(per_byte));
-  link.latency = link.serial ? serial_latency(recording, tier) : 0;
+  const std::vector<Served> served = served_waits(recording, tier);
+  std::vector<TimeNs> ends;
+  for (const Flight& flight : all) ends.push_back(flight.end);
+  link.latency = link.serial ? serial_latency(served, std::move(ends)) : 0;
+  link.wake_up = mean_wake_up(served);
   link.demand_times = sampled_times(demand.empty() ? all : demand);
   link.prefetch_times = prefetched.empty() ? link.demand_times : sampled_times(prefetched);
   link.demand_slots = most_at_once(demand);

@@ -5,8 +5,8 @@
 namespace dmprof::whatif {
 
 Events events_needed() {
-  return Events::slices | Events::requests | Events::steps | Events::speculation | Events::accesses | Events::prefetches |
-         Events::transfers | Events::kernels;
+  return Events::slices | Events::requests | Events::steps | Events::speculation | Events::accesses |
+         Events::prefetches | Events::transfers | Events::kernels;
 }
 
 std::vector<std::string> metrics_needed() {
@@ -19,8 +19,7 @@ std::vector<std::string> metrics_needed() {
 
 std::optional<Range> Prediction::gain(std::string_view metric) const {
   const auto figure = std::find_if(figures.begin(), figures.end(), [&](const Figure& f) { return f.metric == metric; });
-  if (figure == figures.end() || !figure->predicted || !figure->recorded || *figure->recorded <= 0)
-    return std::nullopt;
+  if (figure == figures.end() || !figure->predicted || !figure->recorded || *figure->recorded <= 0) return std::nullopt;
   const auto info = std::find_if(quantities().begin(), quantities().end(),
                                  [&](const QuantityInfo& one) { return metric == one.name; });
   const bool higher = info == quantities().end() || info->higher_is_better;

@@ -12,6 +12,7 @@ namespace dmprof::whatif {
 namespace {
 
 constexpr std::uint32_t most_positions = 64;
+constexpr double slowed_beside_transfers = 0.25;
 constexpr std::array cache_knobs = {"cache_policy", "resident", "prefetch_distance"};
 
 std::string value_of(const std::map<std::string, std::string>& values, const std::string& knob) {
@@ -48,7 +49,15 @@ std::uint32_t Predictor::limit_of(const Values& values) const {
     if (one > 0) limit = limit == 0 ? one : std::min(limit, one);
   }
   return limit == 0 && value_of(values, "max_concurrent") == value_of(values_, "max_concurrent") ? load_.most_batch
-                                                                                                : limit;
+                                                                                                 : limit;
+}
+
+bool Predictor::on_real_clock() const {
+  if (recording_.steps.empty()) return false;
+  const auto track = recording_.tracks.find(recording_.steps.front().track);
+  if (track == recording_.tracks.end()) return false;
+  const auto clock = recording_.clocks.find(track->second.clock);
+  return clock != recording_.clocks.end() && clock->second.kind != ClockKind::virtual_time;
 }
 
 const Profile* Predictor::profile_with(const std::string& draft) const {
@@ -88,8 +97,8 @@ void Predictor::plan_speculation(const Asked& asked, Plan& plan) const {
     const auto theirs = specdec::measure_acceptance(view.speculation({}));
     if (other_draft || theirs.positions.size() > acceptance.positions.size()) {
       acceptance = theirs;
-      plan.assumptions.push_back(fmt::format("acceptance of draft {} as measured in {} ({} steps)", draft,
-                                             profile->name, theirs.steps));
+      plan.assumptions.push_back(
+          fmt::format("acceptance of draft {} as measured in {} ({} steps)", draft, profile->name, theirs.steps));
     }
     const auto profiled = recorded_values(*profile->recording);
     DraftSchedule schedule = before_.schedule;
@@ -153,7 +162,17 @@ void Predictor::plan_cache(const Asked& asked, Plan& plan) const {
   scale(plan.mid, effect->draft.mid, effect->verify.mid);
   Plan::Variant low = plan.mid, high = plan.mid;
   scale(low, effect->draft.low, effect->verify.low);
-  scale(high, effect->draft.high, effect->verify.high);
+  // What was waited for now runs beside the engine's own work, and on a real machine may take processor time from it.
+  const bool real = on_real_clock();
+  const auto beside = [&](double stage, const WaitChange& change, double wait) {
+    return real && change.mid < 0 ? slowed_beside_transfers * std::max(0.0, stage - wait) : 0.0;
+  };
+  scale(high, effect->draft.high + beside(costs_.draft_time, effect->draft, effect->recorded_draft_wait),
+        effect->verify.high + beside(costs_.verify_time, effect->verify, effect->recorded_verify_wait));
+  if (real && effect->verify.mid + effect->draft.mid < 0)
+    plan.assumptions.push_back(
+        fmt::format("work that runs beside transfers instead of waiting for them takes at most {:.0f} % longer",
+                    100 * slowed_beside_transfers));
   plan.vary(std::move(low), std::move(high));
   for (const std::string& assumption : effect->assumptions) plan.assumptions.push_back(assumption);
   if (asked.changed("draft") || (asked.changed("lookahead") && !by_replay))
@@ -182,9 +201,9 @@ void Predictor::plan_queue(const Asked& asked, Plan& plan) const {
     plan.mid.serving.limit = limit;
     for (Plan::Variant& variant : plan.variants) variant.serving.limit = limit;
   }
-  plan.assumptions.push_back(
-      load_.users > 0 ? fmt::format("{} users send their next request when one has ended", load_.users)
-                      : std::string("requests arrive when they arrived, whatever the engine's pace"));
+  plan.assumptions.push_back(load_.users > 0
+                                 ? fmt::format("{} users send their next request when one has ended", load_.users)
+                                 : std::string("requests arrive when they arrived, whatever the engine's pace"));
 }
 
 }  // namespace dmprof::whatif

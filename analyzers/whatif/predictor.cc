@@ -14,8 +14,10 @@ namespace {
 
 constexpr std::array modelled = {"lookahead",         "draft", "cache_policy",   "resident",
                                  "prefetch_distance", "batch", "max_concurrent", "interleave_sched"};
-constexpr double least_error = 0.02;            // of any ratio: no model here is better than that
-constexpr std::uint64_t step_budget = 40'000;   // simulated steps a variant, shared by its seeds
+constexpr double least_error = 0.02;           // of any ratio: no model here is better than that
+constexpr double error_per_e_fold = 0.1;       // more, where it changes by a factor of e
+constexpr double least_idle = 0.1;             // of wall time, for an engine that keeps up with its requests
+constexpr std::uint64_t step_budget = 40'000;  // simulated steps a variant, shared by its seeds
 constexpr const char* hit_rate_metric = "prefetch_hit_rate";
 
 std::uint32_t engines_of(const Recording& recording) {
@@ -25,8 +27,8 @@ std::uint32_t engines_of(const Recording& recording) {
   return 0;
 }
 
-// What the recording's own eighths differ by once the model has explained what it can, as the error of a quotient of two
-// such runs: the machine drifts between runs as it does within one.
+// What the recording's own eighths differ by once the model has explained what it can, as the error of a quotient of
+// two such runs: the machine drifts between runs as it does within one.
 double drift_of(const std::vector<double>& residuals) {
   constexpr std::size_t parts = 8;
   if (residuals.size() < 2 * parts) return 0;
@@ -76,6 +78,8 @@ Predictor::Predictor(const Recording& recording, std::span<const MetricValue> me
   drift_ = drift_of(costs_.residuals);
   seeds_ = static_cast<std::uint32_t>(std::clamp<std::uint64_t>(step_budget / costs_.steps, 2, 24));
   baseline_.emplace(load_, costs_, before_, seeds_);
+  const Served once = serve(load_, costs_, before_, 1);
+  keeps_up_ = once.wall > 0 && once.idle > least_idle * once.wall;
   const auto& modelled_rate = baseline_->of(Quantity::throughput);
   const auto measured = recorded_.find("throughput");
   if (measured != recorded_.end() && measured->second.ok() && *measured->second.value > 0 && !modelled_rate.empty())
@@ -88,6 +92,7 @@ Prediction Predictor::answer(const Asked& asked) const {
   Prediction prediction;
   prediction.changes = asked.changes;
   prediction.reason = lacking_;
+  if (keeps_up_) prediction.objective = "e2e_latency";
   for (const Change& change : asked.changes) {
     if (std::find(modelled.begin(), modelled.end(), change.knob) == modelled.end() && prediction.reason.empty())
       prediction.reason = fmt::format("no model says what {} changes; try it", change.knob);
@@ -109,21 +114,21 @@ Prediction Predictor::answer(const Asked& asked) const {
     Plan::Variant flat = plan.mid, steep = plan.mid;
     flat.serving.beyond = 0, steep.serving.beyond = 2;
     plan.vary(std::move(flat), std::move(steep));
-    plan.assumptions.push_back(
-        fmt::format("a pass of more than {:.0f} tokens was never recorded: its cost grows on as measured below, at least "
-                    "not at all and at most twice as fast",
-                    plan.mid.costs.verify.widest()));
+    plan.assumptions.push_back(fmt::format(
+        "a pass of more than {:.0f} tokens was never recorded: its cost grows on as measured below, at least "
+        "not at all and at most twice as fast",
+        plan.mid.costs.verify.widest()));
   }
   prediction.assumptions = plan.assumptions;
   add_figures(asked, plan, prediction);
   return prediction;
 }
 
-// What the models miss at the recorded settings they miss again, mostly alike on both sides: the more a setting changes,
-// the less of it cancels.
+// What the models leave out is alike on both sides and cancels; the further a setting leads from what was recorded, the
+// less of it does.
 double Predictor::error_of(const Range& change) const {
-  const double far = std::min(1.0, std::abs(change.mid - 1));
-  return std::sqrt(least_error * least_error + drift_ * drift_ + residual_ * residual_ * far * far);
+  const double far = (error_per_e_fold + std::abs(residual_)) * std::abs(std::log(std::max(change.mid, 1e-3)));
+  return std::sqrt(least_error * least_error + drift_ * drift_ + far * far);
 }
 
 void Predictor::add_figures(const Asked& asked, const Plan& plan, Prediction& prediction) const {
@@ -164,9 +169,8 @@ Figure Predictor::hit_rate(const Asked& asked, const Plan& plan) const {
   } else if (figure.reason.empty() && (asked.changed("draft") || (asked.changed("lookahead") && !plan.cache))) {
     figure.reason = "which blocks other drafts ask for is not in this recording";
   } else if (figure.reason.empty()) {
-    const double change = plan.cache ? plan.cache->hit_rate_change : 0;
     const double error = plan.cache ? plan.cache->hit_rate_error : least_error;
-    const double rate = std::clamp(*figure.recorded + change, 0.0, 1.0);
+    const double rate = plan.cache ? plan.cache->hit_rate(*figure.recorded) : *figure.recorded;
     figure.predicted = Range{std::max(0.0, rate - error), rate, std::min(1.0, rate + error)};
   }
   return figure;

@@ -43,6 +43,7 @@ class Predictor {
 
   std::uint32_t lookahead_of(const Values& values) const;
   const Profile* profile_with(const std::string& draft) const;
+  bool on_real_clock() const;
   std::uint32_t limit_of(const Values& values) const;
 
   void plan_speculation(const Asked& asked, Plan& plan) const;
@@ -65,6 +66,7 @@ class Predictor {
   std::uint32_t seeds_ = 0;
   std::optional<Outcome> baseline_;
   double drift_ = 0, residual_ = 0;
+  bool keeps_up_ = false;  // an open load that leaves the engine idle: arrivals set the throughput
   std::string lacking_;
   mutable std::optional<CacheModel> cache_;  // made when first asked for: it reads every access
 };

@@ -116,9 +116,11 @@ class Replay {
   // The consumer has observed the block: what does the matrix see ahead?
   void plan() {
     if (!chain_) return;
+    // Further than once round everything there is nothing new.
+    const auto distance = static_cast<std::uint32_t>(std::min<std::size_t>(setup_.prefetcher.distance, known_.size()));
     wanted_.clear();
-    for (const cachemodel::Predicted& next : matrix_->predict(setup_.prefetcher.distance, known_.size(),
-                                                              setup_.prefetcher.least_probability))
+    for (const cachemodel::Predicted& next :
+         matrix_->predict(distance, known_.size(), setup_.prefetcher.least_probability))
       wanted_.insert({next.distance, 0, next.block});
     blocked_ = false;
     pump();
@@ -294,7 +296,8 @@ class Replay {
     }
     now_ += group.lead;
     for (const Need& need : needs_) {
-      const double wait = std::max(0.0, need.ready - now_);
+      double wait = std::max(0.0, need.ready - now_);
+      if (wait > 0) wait += link_.wake_up;
       double work = need.block->work_after;
       if (trace_.grouped && need.block->hit == need.came_from_afar) {
         const double change = need.came_from_afar ? trace_.work_after_miss - trace_.work_after_hit
@@ -325,8 +328,8 @@ class Replay {
   std::unordered_map<std::uint64_t, Flight> in_flight_;
   std::vector<std::pair<double, std::uint64_t>> landings_;  // few: bounded by what may be under way
   std::deque<std::uint64_t> queue_;                         // serial: prefetches whose transfer has not begun
-  std::set<Wanted> wanted_;                // to be prefetched as soon as there is room
-  std::vector<Announcement> announced_;    // of this step, by time
+  std::set<Wanted> wanted_;                                 // to be prefetched as soon as there is room
+  std::vector<Announcement> announced_;                     // of this step, by time
   std::size_t next_announced_ = 0;
   std::vector<double> demand_free_;
   std::vector<Need> needs_;
@@ -353,7 +356,7 @@ double chain_agreement(const View& view, TierId tier, unsigned order) {
     if (access.tier != tier) continue;
     const auto expected = matrix.most_likely_next();
     matrix.observe(access.block);
-    const Prediction said = !expected                    ? Prediction::none
+    const Prediction said = !expected                   ? Prediction::none
                             : *expected == access.block ? Prediction::right
                                                         : Prediction::wrong;
     ++all;

@@ -20,13 +20,13 @@ struct Prefetcher {
     chain,     // from the block asked for, by a transition matrix over blocks, `distance` accesses ahead
     announced  // while a step drafts: the blocks of that step which the recorded prediction named
   } kind = Kind::none;
-  std::uint32_t distance = 0;     // chain
-  unsigned order = 1;             // chain: blocks of context
+  std::uint32_t distance = 0;      // chain
+  unsigned order = 1;              // chain: blocks of context
   double least_probability = 0.2;  // chain
   double plan_cost = 0;            // chain: ns that the consumer spends more on looking ahead than it was recorded to
-  std::uint32_t outstanding = 1;  // most prefetches issued and not complete
-  bool forgets_resident = false;  // announced: what is there when it is named is not looked at again before its use
-  double useless = 0;             // announced: prefetches that nobody used / those that somebody used
+  std::uint32_t outstanding = 1;   // most prefetches issued and not complete
+  bool forgets_resident = false;   // announced: what is there when it is named is not looked at again before its use
+  double useless = 0;              // announced: prefetches that nobody used / those that somebody used
 };
 
 struct CacheSetup {

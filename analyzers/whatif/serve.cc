@@ -31,7 +31,9 @@ class Server {
     while (arrive() || !batch_.empty() || !waiting_.empty()) {
       if (admit()) continue;
       if (batch_.empty()) {
-        now_ = load_.requests[next_open_].arrive;
+        const double next = load_.requests[next_open_].arrive;
+        if (begun_) result_.idle += next - now_;
+        now_ = next;
         continue;
       }
       step();
@@ -79,9 +81,8 @@ class Server {
       tokens += drafts + 1;
     }
     const double size = static_cast<double>(batch_.size());
-    double duration =
-        costs_.other + serving_.verify_scale * costs_.verify.at(tokens, serving_.beyond) +
-        serving_.draft_scale * draft_rounds(lengths_, serving_.schedule) * costs_.draft.at(size);
+    double duration = costs_.other + serving_.verify_scale * costs_.verify.at(tokens, serving_.beyond) +
+                      serving_.draft_scale * draft_rounds(lengths_, serving_.schedule) * costs_.draft.at(size);
     if (!costs_.residuals.empty()) {
       const double drawn = luck(seed_ ^ 0x5EED, 0, steps_) * static_cast<double>(costs_.residuals.size());
       duration *= costs_.residuals[static_cast<std::size_t>(drawn)];

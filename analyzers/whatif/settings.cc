@@ -15,9 +15,9 @@ namespace {
 
 // What playbooks and engines call the knobs that a model exists for.
 const std::vector<std::string>& modelled_knobs() {
-  static const std::vector<std::string> names = {"lookahead", "draft",          "cache_policy", "resident",
-                                                 "batch",     "max_concurrent", "prefetch_distance",
-                                                 "interleave_sched"};
+  static const std::vector<std::string> names = {"lookahead",         "draft",           "cache_policy",
+                                                 "resident",          "batch",           "max_concurrent",
+                                                 "prefetch_distance", "interleave_sched"};
   return names;
 }
 
@@ -41,10 +41,9 @@ Error unknown(const Recording& recording, const std::string& name) {
                         registered.empty() ? "none" : fmt::format("{}", fmt::join(registered, ", ")))};
   std::vector<std::string> candidates(registered.begin(), registered.end());
   candidates.insert(candidates.end(), modelled.begin(), modelled.end());
-  return {ErrorKind::usage,
-          fmt::format("--set {}: no knob is called that{}; the recording has {}", name.substr(0, 40),
-                      did_you_mean(name, candidates),
-                      registered.empty() ? "none" : fmt::format("{}", fmt::join(registered, ", ")))};
+  return {ErrorKind::usage, fmt::format("--set {}: no knob is called that{}; the recording has {}", name.substr(0, 40),
+                                        did_you_mean(name, candidates),
+                                        registered.empty() ? "none" : fmt::format("{}", fmt::join(registered, ", ")))};
 }
 
 // "8" and "8.0" and, for sizes, "4MiB": one spelling, so that equal settings compare equal.

@@ -48,6 +48,9 @@ struct Prediction {
   // Better by this factor, above 1 is a gain: throughput after / before, for latencies before / after.
   std::optional<Range> gain(std::string_view metric) const;
   std::string reason;  // why nothing could be predicted, "" otherwise
+  // What a gain is measured by here: throughput, or e2e_latency where requests come so rarely that the engine keeps up
+  // and throughput is theirs to set.
+  std::string objective = "throughput";
   std::vector<std::string> assumptions;
   // The models at the recorded settings against the recording: modelled / measured - 1. Nothing when not modelled.
   std::optional<double> throughput_residual, stall_residual;

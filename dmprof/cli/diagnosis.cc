@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <span>
 
 #include "dmprof/cli/coverage.h"
 #include "dmprof/cli/evaluation.h"
 #include "dmprof/cli/playbook.h"
+#include "dmprof/cli/whatif_source.h"
 #include "dmprof/report/diagnosis_json.h"
 #include "dmprof/store/annotations.h"
 #include "dmprof/store/reader.h"
+#include "rules/engine/gains.h"
 
 namespace dmprof::cli {
 
@@ -54,7 +58,16 @@ Result<rules::Diagnosis> diagnose_recording(const std::filesystem::path& recordi
     if (setting.key == "command") context.command = setting.value;
     if (setting.key.starts_with("env.DM_")) context.variables[setting.key.substr(4)] = setting.value;
   }
-  return rules::diagnose(playbook, catalogue(), evaluated->values, context);
+  auto diagnosis = rules::diagnose(playbook, catalogue(), evaluated->values, context);
+  if (!diagnosis) return diagnosis;
+  // The events are read only where there is a fix to ask about.
+  std::optional<Result<std::unique_ptr<WhatIfSource>>> source;
+  rules::add_gains(*diagnosis, [&](std::span<const whatif::Setting> settings) -> Result<whatif::Prediction> {
+    if (!source) source.emplace(WhatIfSource::open(recording, {}));
+    if (!*source) return tl::unexpected(source->error());
+    return (**source)->model().predict(settings);
+  });
+  return diagnosis;
 }
 
 Status store_findings(const std::filesystem::path& recording) {

@@ -27,8 +27,10 @@ Json fix_json(const rules::SuggestedFix& fix) {
   if (fix.predicted_gain) {
     object["predicted_gain"] = {{"low", number(fix.predicted_gain->low)},
                                 {"mid", number(fix.predicted_gain->mid)},
-                                {"high", number(fix.predicted_gain->high)}};
+                                {"high", number(fix.predicted_gain->high)},
+                                {"metric", fix.predicted_gain->metric}};
   }
+  object["gain_reason"] = fix.gain_reason;
   object["measured_gain"] = fix.measured_gain ? number(*fix.measured_gain) : Json(nullptr);
   return object;
 }

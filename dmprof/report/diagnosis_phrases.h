@@ -10,7 +10,8 @@ namespace dmprof::report {
 struct Phrases {
   std::string_view budget, budget_unavailable, limited_by, critical, sum;
   std::string_view recording, withheld;
-  std::string_view findings, no_findings, heading, because, check, fix, now_unknown, predicted, measured, attempt;
+  std::string_view findings, no_findings, heading, because, check, fix, now_unknown, predicted, unpredicted, measured,
+      attempt;
   std::string_view cleared, not_judged;
   std::string_view error, warning, info, high, medium, low;
 
@@ -38,7 +39,8 @@ inline const Phrases& phrases(rules::Language language) {
       .check = "check: {}",
       .fix = "fix: {} {} -> {}",
       .now_unknown = "(now unknown)",
-      .predicted = ", predicted {:.2f} x ({:.2f} to {:.2f})",
+      .predicted = ", predicted {:.2f} to {:.2f} x better {} (mid {:.2f})",
+      .unpredicted = "gain not predicted: {}",
       .measured = ", measured {:.2f} x",
       .attempt = "try: {}",
       .cleared = "Examined, and not the problem",
@@ -65,7 +67,8 @@ inline const Phrases& phrases(rules::Language language) {
       .check = "核对：{}",
       .fix = "建议：{} {} -> {}",
       .now_unknown = "（当前值未知）",
-      .predicted = "，预计 {:.2f} 倍（{:.2f} 至 {:.2f}）",
+      .predicted = "，预计 {2} 改善 {0:.2f} 至 {1:.2f} 倍（中值 {3:.2f}）",
+      .unpredicted = "收益未能预测：{}",
       .measured = "，实测 {:.2f} 倍",
       .attempt = "尝试：{}",
       .cleared = "已检查，不是问题所在",

@@ -41,8 +41,10 @@ std::string prediction_text(const whatif::Prediction& prediction, const Style& s
                            printable(change.to));
   std::string text = style.bold("What if") + " " + (changes.empty() ? "nothing changes" : changes) + "\n";
   if (!prediction.reason.empty()) text += fmt::format("  unavailable: {}\n", printable(prediction.reason));
-  if (const auto gain = prediction.gain("throughput"))
-    text += fmt::format("  throughput: predicted {:.2f} to {:.2f} x (mid {:.2f})\n", gain->low, gain->high, gain->mid);
+  if (const auto gain = prediction.gain(prediction.objective))
+    text += fmt::format("  {}: predicted {:.2f} to {:.2f} x better (mid {:.2f}){}\n", prediction.objective, gain->low,
+                        gain->high, gain->mid,
+                        prediction.objective == "throughput" ? "" : "; throughput is set by how requests arrive");
   text += fmt::format("\n  {:<18} {:>16}  predicted (about 95 %)\n", "", "recorded");
   for (const whatif::Figure& figure : prediction.figures) {
     if (prediction.reason.empty() || figure.reason != prediction.reason) text += row(figure);
@@ -71,7 +73,8 @@ std::string prediction_json(std::string_view run, const whatif::Prediction& pred
     object["changes"].push_back({{"knob", change.knob}, {"from", change.from}, {"to", change.to}});
   object["status"] = prediction.reason.empty() ? "ok" : "unavailable";
   object["reason"] = prediction.reason;
-  object["predicted_gain"] = range_json(prediction.gain("throughput"));
+  object["objective"] = prediction.objective;
+  object["predicted_gain"] = range_json(prediction.gain(prediction.objective));
   object["metrics"] = Json::array();
   for (const whatif::Figure& figure : prediction.figures) {
     object["metrics"].push_back({{"name", figure.metric},
