@@ -97,9 +97,16 @@ double asked_by_token(const AccessTrace& trace) {
   return 1 - std::pow(1 - asked / there, groups / tokens);
 }
 
+// Of the decode steps, those that began before `time`.
+double share_of_steps(const View& view, TimeNs time) {
+  const std::vector<Step> steps = view.steps({});
+  const auto before = std::count_if(steps.begin(), steps.end(), [time](const Step& step) { return step.start < time; });
+  return steps.empty() ? 1 : static_cast<double>(before) / static_cast<double>(steps.size());
+}
+
 }  // namespace
 
-std::optional<AccessTrace> access_trace(const View& view) {
+std::optional<AccessTrace> access_trace(const View& view, std::size_t most) {
   const Recording& recording = view.recording();
   const std::optional<TierId> tier = cache::fastest_tier(view, {});
   if (!tier) return std::nullopt;
@@ -114,6 +121,7 @@ std::optional<AccessTrace> access_trace(const View& view) {
   TimeNs free_at = 0;  // the consumer has its last block
   TraceGroup group;
   bool any = false;
+  std::size_t taken = 0;
   const auto close = [&] {
     if (!any) return;
     if (current != nullptr)
@@ -128,6 +136,11 @@ std::optional<AccessTrace> access_trace(const View& view) {
   };
   for (const BlockAccess& access : recording.accesses) {
     if (access.tier != *tier) continue;
+    if (taken >= most && access.step != group.step) {
+      trace.covered = share_of_steps(view, access.time);
+      break;
+    }
+    ++taken;
     const Kernel* kernel = trace.grouped ? kernels.around(access) : nullptr;
     if (!any || kernel == nullptr || kernel != current) {
       close();

@@ -42,13 +42,14 @@ struct AccessTrace {
   // Recorded totals of what is counted.
   double draft_wait = 0, verify_wait = 0;
   std::uint64_t hits = 0, accesses = 0;
+  double covered = 1;  // share of the decode steps that it reaches
   // Share of the blocks ever asked for at a place of a step that one token asks for, if tokens choose independently:
   // 1 - (1 - share asked for by the pass)^(1 / tokens of the pass). 1 for dense weights.
   double asked_by_token = 1;
 };
 
-// Of the fastest managed tier. Nothing without accesses.
-std::optional<AccessTrace> access_trace(const View& view);
+// Of the fastest managed tier, the whole steps of the first `most` accesses. Nothing without accesses.
+std::optional<AccessTrace> access_trace(const View& view, std::size_t most);
 
 // The same steps with `to` instead of `from` tokens per sequence in a whole pass; narrower passes keep their share of
 // it. Blocks that the recording does not show are drawn from those asked for at that place of other steps, as often as

@@ -11,10 +11,10 @@
 namespace dmprof::whatif {
 namespace {
 
-constexpr double tells_a_chain = 0.9;   // agreement from which an engine is taken to predict block after block
-constexpr double least_error = 0.1;     // of waits
-constexpr double worst_residual = 0.5;  // of the waits; beyond it the replay is of another machine
-constexpr std::uint64_t most_accesses = 4'000'000;  // of a recording: a replay takes about a microsecond each
+constexpr double tells_a_chain = 0.9;           // agreement from which an engine is taken to predict block after block
+constexpr double least_error = 0.1;             // of waits
+constexpr double worst_residual = 0.5;          // of the waits; beyond it the replay is of another machine
+constexpr std::size_t most_accesses = 500'000;  // that are replayed: each takes about a microsecond, several times
 
 std::optional<std::uint64_t> number(const std::map<std::string, std::string>& values, const std::string& knob) {
   const auto found = values.find(knob);
@@ -87,14 +87,13 @@ Prefetcher CacheModel::observed_prefetcher(const View& view) const {
 }
 
 CacheModel::CacheModel(const View& view) {
-  trace_ = access_trace(view);
+  trace_ = access_trace(view, most_accesses);
   if (!trace_) {
     lacking_ = reasons::no_accesses(view);
     return;
   }
-  if (view.recording().accesses.size() > most_accesses) {
-    lacking_ =
-        fmt::format("{} block accesses are too many to replay; record a shorter run", view.recording().accesses.size());
+  if (trace_->covered <= 0) {
+    lacking_ = "the blocks asked for before the first decode step are too many to replay; record a shorter run";
     return;
   }
   link_ = measure_link(view, trace_->tier);
@@ -200,7 +199,14 @@ Result<CacheEffect> CacheModel::effect(const std::map<std::string, std::string>&
   // Blocks that now come from elsewhere are worked on at another pace.
   const double work = variants[1].work_change - recorded_.work_change + work_of(asked) - work_of(*trace_);
   effect.verify.low += work, effect.verify.mid += work, effect.verify.high += work;
-  effect.recorded_draft_wait = trace_->draft_wait, effect.recorded_verify_wait = trace_->verify_wait;
+  // Where only the beginning was replayed, the rest is taken to go on like it.
+  for (WaitChange* each : {&effect.draft, &effect.verify}) {
+    for (double* value : {&each->low, &each->mid, &each->high}) *value /= trace_->covered;
+  }
+  effect.recorded_draft_wait = trace_->draft_wait / trace_->covered;
+  effect.recorded_verify_wait = trace_->verify_wait / trace_->covered;
+  const auto moved = [](const Replayed& one) { return static_cast<double>(one.misses + one.prefetches); };
+  if (moved(recorded_) > 0) effect.transfers_left = std::min(1.0, moved(variants[1]) / moved(recorded_));
   effect.rate_before = recorded_.hit_rate(), effect.rate_after = variants[1].hit_rate();
   const double recorded_rate =
       trace_->accesses == 0 ? 0 : static_cast<double>(trace_->hits) / static_cast<double>(trace_->accesses);

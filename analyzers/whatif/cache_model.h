@@ -18,6 +18,7 @@ struct WaitChange {  // ns over the whole recording, about 95 %
 struct CacheEffect {
   WaitChange draft, verify;                                  // what the stages take longer (or shorter, below 0)
   double recorded_draft_wait = 0, recorded_verify_wait = 0;  // ns
+  double transfers_left = 1;                                 // blocks moved after / before, at most 1
   double rate_before = 0, rate_after = 0;                    // of the replay
   double hit_rate_error = 0;
 

@@ -158,21 +158,26 @@ void Predictor::plan_cache(const Asked& asked, Plan& plan) const {
     if (costs_.draft_time > 0) variant.serving.draft_scale = std::max(0.0, 1 + draft / costs_.draft_time);
     if (costs_.verify_time > 0) variant.serving.verify_scale = std::max(0.0, 1 + verify / costs_.verify_time);
   };
-  for (Plan::Variant& variant : plan.variants) scale(variant, effect->draft.mid, effect->verify.mid);
-  scale(plan.mid, effect->draft.mid, effect->verify.mid);
-  Plan::Variant low = plan.mid, high = plan.mid;
-  scale(low, effect->draft.low, effect->verify.low);
-  // What was waited for now runs beside the engine's own work, and on a real machine may take processor time from it.
-  const bool real = on_real_clock();
-  const auto beside = [&](double stage, const WaitChange& change, double wait) {
-    return real && change.mid < 0 ? slowed_beside_transfers * std::max(0.0, stage - wait) : 0.0;
+  // What was waited for now runs beside the engine's own work, and on a real machine may take processor time from it:
+  // nothing, or all of the allowance, or half.
+  const double allowance = on_real_clock() ? slowed_beside_transfers * effect->transfers_left : 0;
+  const auto beside = [&](double share, double stage, const WaitChange& change, double wait) {
+    return change.mid < 0 ? share * allowance * std::max(0.0, stage - wait) : 0.0;
   };
-  scale(high, effect->draft.high + beside(costs_.draft_time, effect->draft, effect->recorded_draft_wait),
-        effect->verify.high + beside(costs_.verify_time, effect->verify, effect->recorded_verify_wait));
-  if (real && effect->verify.mid + effect->draft.mid < 0)
-    plan.assumptions.push_back(
-        fmt::format("work that runs beside transfers instead of waiting for them takes at most {:.0f} % longer",
-                    100 * slowed_beside_transfers));
+  const auto apply = [&](Plan::Variant& variant, double WaitChange::*which, double share) {
+    scale(variant, effect->draft.*which + beside(share, costs_.draft_time, effect->draft, effect->recorded_draft_wait),
+          effect->verify.*which + beside(share, costs_.verify_time, effect->verify, effect->recorded_verify_wait));
+  };
+  for (Plan::Variant& variant : plan.variants) apply(variant, &WaitChange::mid, 0.5);
+  apply(plan.mid, &WaitChange::mid, 0.5);
+  Plan::Variant low = plan.mid, high = plan.mid;
+  apply(low, &WaitChange::low, 0);
+  apply(high, &WaitChange::high, 1);
+  if (allowance > 0 && effect->verify.mid + effect->draft.mid < 0)
+    plan.assumptions.push_back(fmt::format(
+        "work that runs beside transfers instead of waiting for them takes 0 to {:.0f} % longer, {:.0f} % in "
+        "the middle",
+        100 * allowance, 50 * allowance));
   plan.vary(std::move(low), std::move(high));
   for (const std::string& assumption : effect->assumptions) plan.assumptions.push_back(assumption);
   if (asked.changed("draft") || (asked.changed("lookahead") && !by_replay))

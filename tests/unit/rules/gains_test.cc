@@ -67,7 +67,8 @@ TEST(Gains, certain_ones_come_first_then_likely_then_unknown_and_losses_are_tria
 TEST(Gains, a_prediction_outweighs_what_the_rule_could_not_tell) {
   Diagnosis diagnosis;
   SuggestedFix doubtful = fix("sure", "asks further ahead");
-  doubtful.trial = true, doubtful.note = "for trial only, the recording cannot tell whether it helps: asks further ahead";
+  doubtful.trial = true,
+  doubtful.note = "for trial only, the recording cannot tell whether it helps: asks further ahead";
   diagnosis.findings = {finding("a", {doubtful})};
   add_gains(diagnosis, oracle);
   EXPECT_FALSE(diagnosis.findings[0].fixes[0].trial);
@@ -87,8 +88,8 @@ TEST(Gains, a_knob_that_is_not_registered_or_a_value_in_words_is_not_asked_about
 
 TEST(Gains, findings_of_one_severity_go_by_gain_times_confidence) {
   Diagnosis diagnosis;
-  diagnosis.findings = {finding("a", {fix("unknown")}), finding("b", {fix("small")}), finding("c", {fix("sure")}, "low"),
-                        finding("d", {fix("sure")})};
+  diagnosis.findings = {finding("a", {fix("unknown")}), finding("b", {fix("small")}),
+                        finding("c", {fix("sure")}, "low"), finding("d", {fix("sure")})};
   diagnosis.findings[0].severity = Severity::error;
   add_gains(diagnosis, oracle);
   std::vector<std::string> order;

@@ -43,9 +43,9 @@ TEST(Curve, stretches_and_takes_over_what_lies_beyond) {
 
 TEST(DraftRounds, whole_drafts_one_after_the_other_against_turns) {
   const std::vector<std::uint32_t> ten(10, 5);
-  EXPECT_DOUBLE_EQ(draft_rounds(ten, {0, false}), 5);    // one pass a position for everybody
-  EXPECT_DOUBLE_EQ(draft_rounds(ten, {4, false}), 15);   // three drafts one after the other
-  EXPECT_DOUBLE_EQ(draft_rounds(ten, {4, true}), 13);    // 50 tokens on four engines
+  EXPECT_DOUBLE_EQ(draft_rounds(ten, {0, false}), 5);   // one pass a position for everybody
+  EXPECT_DOUBLE_EQ(draft_rounds(ten, {4, false}), 15);  // three drafts one after the other
+  EXPECT_DOUBLE_EQ(draft_rounds(ten, {4, true}), 13);   // 50 tokens on four engines
   EXPECT_DOUBLE_EQ(draft_rounds({5, 5, 5}, {4, false}), 5);
   EXPECT_DOUBLE_EQ(draft_rounds({}, {4, true}), 0);
 }

@@ -1,5 +1,5 @@
-// Whole predictions: the recorded setting gives the recorded figures back, others what can be worked out by hand, and what
-// cannot be known is unavailable.
+// Whole predictions: the recorded setting gives the recorded figures back, others what can be worked out by hand, and
+// what cannot be known is unavailable.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,8 @@ namespace {
 using test::figure;
 using testing::HasSubstr;
 
-Prediction predict(const Recording& recording, const std::vector<Setting>& settings, std::vector<Profile> profiles = {}) {
+Prediction predict(const Recording& recording, const std::vector<Setting>& settings,
+                   std::vector<Profile> profiles = {}) {
   static const std::vector<MetricValue> values = test::steady_values();
   const Model model(recording, values, std::move(profiles));
   auto prediction = model.predict(settings);
@@ -117,7 +118,11 @@ TEST(WhatIf, ten_drafts_on_four_engines_gain_from_turns_what_their_rounds_say) {
   trace.warm_up();
   for (const std::uint64_t request : ten) trace.request(request, RequestPoint::arrive, trace.now);
   for (int i = 0; i < 40; ++i)
-    trace.step({.duration = 20 * test::ms, .drafted = 5, .accepted = 2, .draft = 15 * test::ms, .verify = 5 * test::ms,
+    trace.step({.duration = 20 * test::ms,
+                .drafted = 5,
+                .accepted = 2,
+                .draft = 15 * test::ms,
+                .verify = 5 * test::ms,
                 .requests = ten});
   for (const std::uint64_t request : ten) trace.request(request, RequestPoint::end, trace.now);
   Capacity engines;

@@ -27,7 +27,11 @@ inline Recording steady(std::uint32_t requests = 8, std::uint32_t steps_each = 2
     trace.request(request, RequestPoint::arrive, trace.now, 16);
     trace.request(request, RequestPoint::schedule, trace.now);
     for (std::uint32_t i = 0; i < steps_each; ++i)
-      trace.step({.duration = 13 * ms, .drafted = 2, .accepted = accepted[i % 4], .draft = 2 * ms, .verify = 10 * ms,
+      trace.step({.duration = 13 * ms,
+                  .drafted = 2,
+                  .accepted = accepted[i % 4],
+                  .draft = 2 * ms,
+                  .verify = 10 * ms,
                   .requests = {request}});
     trace.request(request, RequestPoint::end, trace.now, steps_each * 9 / 4);
   }

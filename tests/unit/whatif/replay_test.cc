@@ -184,7 +184,8 @@ Recording recorded_scan(std::uint64_t blocks, std::uint64_t cache_bytes, const c
       trace.step({.duration = 2 * ms, .verify = 2 * ms});
       trace.access(block, resident, AccessOutcome::miss, BlockOrigin::demand, asks, ms, trace.steps);
       Transfer transfer;
-      transfer.track = 1, transfer.start = asks, transfer.duration = ms, transfer.from = backing, transfer.to = resident;
+      transfer.track = 1, transfer.start = asks, transfer.duration = ms, transfer.from = backing,
+      transfer.to = resident;
       transfer.bytes = transfer.useful_bytes = 1000, transfer.block = block;
       trace.recording.transfers.push_back(transfer);
     }
@@ -210,6 +211,20 @@ TEST(CacheModel, reproduces_its_recording_and_predicts_a_cache_that_holds_everyt
   EXPECT_EQ(same->verify.mid, 0);
 }
 
+TEST(AccessTrace, of_a_long_recording_is_its_beginning_and_says_how_much_of_it) {
+  const Recording recording = recorded_scan(10, 6000, "0");
+  const View view(recording);
+  const auto all = access_trace(view, 1000), part = access_trace(view, 100);
+  ASSERT_TRUE(all && part);
+  EXPECT_EQ(all->covered, 1);
+  EXPECT_EQ(all->groups.size(), 300u);
+  EXPECT_EQ(part->groups.size(), 100u);
+  EXPECT_NEAR(part->covered, 1.0 / 3, 0.01);
+  EXPECT_DOUBLE_EQ(part->verify_wait, 99e6);  // one of the hundred is warm-up
+  const Recording empty;
+  EXPECT_FALSE(access_trace(View(empty), 10));
+}
+
 TEST(CacheModel, says_what_a_recording_lacks) {
   Recording recording = recorded_scan(10, 6000, "0");
   recording.transfers.clear();
@@ -224,7 +239,8 @@ TEST(CacheModel, says_what_a_recording_lacks) {
 
 TEST(CacheModel, refuses_to_answer_when_the_replay_is_of_another_machine) {
   Recording recording = recorded_scan(10, 6000, "0");
-  for (BlockAccess& access : recording.accesses) access.wait /= 4;  // what the transfers took does not explain the waits
+  for (BlockAccess& access : recording.accesses)
+    access.wait /= 4;  // what the transfers took does not explain the waits
   const CacheModel model{View(recording)};
   EXPECT_NE(model.lacking().find("does not reproduce"), std::string::npos);
   EXPECT_FALSE(model.effect({{"cache_policy", "2"}}, {}));
