@@ -48,6 +48,7 @@ DeclaredCommand declare_query(const Syntax& root, const std::shared_ptr<Shared>&
 DeclaredCommand declare_export(const Syntax& root, const std::shared_ptr<Shared>& shared);
 DeclaredCommand declare_rules(const Syntax& root, const std::shared_ptr<Shared>& shared);
 DeclaredCommand declare_doctor(const Syntax& root, const std::shared_ptr<Shared>& shared);
+DeclaredCommand declare_whatif(const Syntax& root, const std::shared_ptr<Shared>& shared);
 DeclaredCommand declare_calibrate(const Syntax& root, const std::shared_ptr<Shared>& shared);
 
 // The flags of `--metric` at the top level.

@@ -1,12 +1,17 @@
 #include "dmprof/cli/diagnosis.h"
 
+#include <optional>
+#include <span>
+
 #include "dmprof/cli/coverage.h"
 #include "dmprof/cli/evaluation.h"
 #include "dmprof/cli/playbook.h"
 #include "dmprof/cli/recorded_command.h"
+#include "dmprof/cli/whatif_source.h"
 #include "dmprof/report/diagnosis_json.h"
 #include "dmprof/store/annotations.h"
 #include "dmprof/store/reader.h"
+#include "rules/engine/gains.h"
 
 namespace dmprof::cli {
 
@@ -32,7 +37,16 @@ Result<rules::Diagnosis> diagnose_recording(const std::filesystem::path& recordi
   context.broken_off = *broken_off;
   context.too_short = std::move(*brief);
   context.cut_off = cut_off_note(reader->path());
-  return rules::diagnose(playbook, catalogue(), evaluated->values, context);
+  auto diagnosis = rules::diagnose(playbook, catalogue(), evaluated->values, context);
+  if (!diagnosis) return diagnosis;
+  // The events are read only where there is a fix to ask about.
+  std::optional<Result<std::unique_ptr<WhatIfSource>>> source;
+  rules::add_gains(*diagnosis, [&](std::span<const whatif::Setting> settings) -> Result<whatif::Prediction> {
+    if (!source) source.emplace(WhatIfSource::open(recording, {}));
+    if (!*source) return tl::unexpected(source->error());
+    return (**source)->model().predict(settings);
+  });
+  return diagnosis;
 }
 
 Status store_findings(const std::filesystem::path& recording) {

@@ -42,7 +42,12 @@ Json fix_json(const rules::SuggestedFix& fix) {
   object["command"] = Json::object();
   for (const auto& [engine, command] : fix.command) object["command"][engine] = command;
   object["recorded_engine"] = fix.recorded_engine;
-  object["predicted_gain"] = fix.predicted_gain ? gain_json(*fix.predicted_gain) : Json(nullptr);
+  object["predicted_gain"] = nullptr;
+  if (fix.predicted_gain) {
+    object["predicted_gain"] = gain_json(*fix.predicted_gain);
+    object["predicted_gain"]["metric"] = fix.predicted_gain->metric;
+  }
+  object["gain_reason"] = fix.gain_reason;
   object["measured_gain"] = fix.measured ? measured_json(*fix.measured) : Json(nullptr);
   return object;
 }

@@ -10,7 +10,8 @@ namespace dmprof::report {
 struct Phrases {
   std::string_view budget, budget_unavailable, limited_by, critical, sum;
   std::string_view recording, withheld;
-  std::string_view findings, no_findings, heading, because, check, fix, now_unknown, predicted, attempt, other_engines;
+  std::string_view findings, no_findings, heading, because, check, fix, now_unknown, predicted, unpredicted, attempt,
+      other_engines;
   std::string_view tried, confirmed, no_effect, worse, from_to, exact, pairs;
   std::string_view cleared, not_judged;
   std::string_view error, warning, info, high, medium, low;
@@ -39,7 +40,8 @@ inline const Phrases& phrases(rules::Language language) {
       .check = "check: {}",
       .fix = "fix: {} {} -> {}",
       .now_unknown = "(now unknown)",
-      .predicted = ", predicted {:.2f} x ({:.2f} to {:.2f})",
+      .predicted = ", predicted {:.2f} to {:.2f} x better {} (mid {:.2f})",
+      .unpredicted = "gain not predicted: {}",
       .attempt = "try: {}",
       .other_engines =
           "A line such as \"c8: ...\" says the fix above it in the words of one engine; take the line of yours. c8 is "
@@ -77,7 +79,8 @@ inline const Phrases& phrases(rules::Language language) {
       .check = "核对：{}",
       .fix = "建议：{} {} -> {}",
       .now_unknown = "（当前值未知）",
-      .predicted = "，预计 {:.2f} 倍（{:.2f} 至 {:.2f}）",
+      .predicted = "，预计 {2} 改善 {0:.2f} 至 {1:.2f} 倍（中值 {3:.2f}）",
+      .unpredicted = "收益未能预测：{}",
       .attempt = "尝试：{}",
       .other_engines =
           "形如“c8: ...”的行用某一种引擎自己的写法给出它上面的建议，请取与您的引擎对应的一行。c8 是 Corsair C8 "

@@ -90,8 +90,11 @@ std::string fix_text(const rules::SuggestedFix& fix, const Voice& voice) {
       "    " + sentence(say.fix, printable(fix.knob), fix.from ? printable(*fix.from) : std::string(say.now_unknown),
                         printable(fix.to));
   if (fix.predicted_gain)
-    text += sentence(say.predicted, fix.predicted_gain->mid, fix.predicted_gain->low, fix.predicted_gain->high);
+    text += sentence(say.predicted, fix.predicted_gain->low, fix.predicted_gain->high, fix.predicted_gain->metric,
+                     fix.predicted_gain->mid);
   text += '\n';
+  if (!fix.gain_reason.empty())
+    text += fmt::format("      {}\n", sentence(say.unpredicted, printable(fix.gain_reason)));
   if (fix.measured) text += fmt::format("      {}\n", measured_text(*fix.measured, voice));
   if (!fix.note.empty()) text += fmt::format("      {}\n", printable(fix.note));
   const auto own = fix.command.find(fix.recorded_engine);

@@ -27,8 +27,9 @@ struct Evidence {
   std::uint64_t samples = 0;
 };
 
-struct Gain {
+struct Gain {  // better by this factor, about 95 %
   double low = 0, mid = 0, high = 0;
+  std::string metric = "throughput";  // of which
 };
 
 // What re-runs with a fix showed, beside runs as recorded (dmprof/experiment).
@@ -45,10 +46,13 @@ struct SuggestedFix {
   std::optional<std::string> from;  // nothing when the engine did not register the knob
   std::string to;
   std::string note;
+  std::string plain_note;                      // the rule's own, without what is said of trials
+  bool typed = true;                           // `to` is a value, not words
   bool trial = false;                          // nothing in the recording shows that it helps: try it last
   std::map<std::string, std::string> command;  // the recorded engine first, by name, then others
   std::string recorded_engine;         // key into `command` of what to type now; "" when the knob is not registered
-  std::optional<Gain> predicted_gain;  // from the what-if model only
+  std::optional<Gain> predicted_gain;  // from the what-if models only (gains.h)
+  std::string gain_reason;             // why there is none, "" when there is, or when nobody asked
   std::optional<Measured> measured;    // from re-runs only
 };
 

@@ -167,7 +167,7 @@ std::vector<SuggestedFix> suggest(const std::vector<Fix>& fixes, const Context& 
     SuggestedFix suggested;
     suggested.knob = fix.knob;
     suggested.to = fix.to;
-    suggested.note = fix.note;
+    suggested.note = suggested.plain_note = fix.note;
     suggested.command = fix.command;
     suggested.trial = shown != Support::shown;
     if (suggested.trial) suggested.note = for_trial(fix, shown);
@@ -179,6 +179,7 @@ std::vector<SuggestedFix> suggest(const std::vector<Fix>& fixes, const Context& 
     if (!changes(fix, *knob)) continue;
     if (knob->type == "path") {
       suggested.to = fix.path_to;
+      suggested.typed = false;
       suggested.command.erase("c8");  // takes sizes, as no engine does that takes a path
     }
     suggested.from = knob->value;
