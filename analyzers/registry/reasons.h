@@ -7,15 +7,19 @@
 
 namespace dmprof::reasons {
 
+// A recording that broke off, or was short, cannot tell an engine that emits none from one that did not come to it.
+inline constexpr char emits_none[] =
+    "the engine emits none through the SDK, or none was committed before the recording ended";
+
 inline std::string no_steps(const View& view, const Scope& scope) {
-  if (view.recording().steps.empty()) return "the recording holds no steps: the engine emits none through the SDK";
+  if (view.recording().steps.empty()) return std::string("the recording holds no steps: ") + emits_none;
   return scope.phase == Phase::prefill ? "the recording holds no prefill steps"
                                        : "the recording holds no decode steps here";
 }
 
 inline std::string no_speculation(const View& view) {
   if (view.recording().speculation.empty())
-    return "the recording holds no speculation steps: the engine emits none through the SDK";
+    return std::string("the recording holds no speculation steps: ") + emits_none;
   return "no speculation steps here";
 }
 
@@ -25,16 +29,16 @@ inline std::string no_draft(const View& view) {
 }
 
 inline std::string no_requests(const View& view) {
-  if (view.recording().speculation.empty())
-    return "the recording holds no request events: the engine emits none through the SDK";
+  if (view.recording().speculation.empty()) return std::string("the recording holds no request events: ") + emits_none;
   return "the recording holds no request events, though steps serve requests: none arrived or ended while it was "
-         "taken, "
-         "or the engine emits none";
+         "taken, or the engine emits none";
 }
 
 inline std::string no_accesses(const View& view) {
   if (view.recording().accesses.empty())
-    return "the recording holds no block accesses: the engine streams no blocks, or does not report them";
+    return "the recording holds no block accesses: the engine streams no blocks, does not report them, or had asked "
+           "for "
+           "none before the recording ended";
   return "no demand accesses here";
 }
 

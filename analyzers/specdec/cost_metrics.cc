@@ -10,6 +10,7 @@
 #include "analyzers/specdec/cost.h"
 #include "analyzers/specdec/model.h"
 #include "analyzers/specdec/specdec.h"
+#include "dmprof/base/counted.h"
 
 namespace dmprof {
 namespace {
@@ -39,9 +40,9 @@ Measured measure(const View& view, const Scope& scope) {
     measured.lacking = reasons::no_draft(view);
   } else if (measured.costs.one_token_steps < fewest_one_token_steps) {
     measured.lacking = fmt::format(
-        "{} target steps of one token at a batch that also speculates, {} are needed; record baseline windows "
+        "{} of one token at a batch that also speculates, {} are needed; record baseline windows "
         "(dm-engine: --baseline-every N)",
-        measured.costs.one_token_steps, fewest_one_token_steps);
+        counted(measured.costs.one_token_steps, "target step"), fewest_one_token_steps);
   }
   return measured;
 }

@@ -50,7 +50,7 @@ std::string nearest(std::string_view typed, std::span<const std::string> candida
 
 std::string did_you_mean(std::string_view typed, std::span<const std::string> candidates) {
   const std::string found = nearest(typed, candidates);
-  return found.empty() ? "" : "; did you mean " + found + "?";
+  return found.empty() ? "" : " (did you mean " + found + "?)";
 }
 
 }  // namespace dmprof

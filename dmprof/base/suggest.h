@@ -16,7 +16,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 // candidate.
 std::string nearest(std::string_view typed, std::span<const std::string> candidates);
 
-// "; did you mean NAME?" or "".
+// " (did you mean NAME?)" or "", to follow the name that is not known.
 std::string did_you_mean(std::string_view typed, std::span<const std::string> candidates);
 
 }  // namespace dmprof

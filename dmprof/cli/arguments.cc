@@ -8,6 +8,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "dmprof/base/shell.h"
 #include "dmprof/base/suggest.h"
 #include "dmprof/base/version.h"
 #include "dmprof/cli/metric_answer.h"
@@ -100,6 +101,13 @@ Status check_root_flags(const CLI::App& root, const CLI::App& command) {
     const bool shared_flag = name == "--json" && command.get_option_no_throw("--json") != nullptr;
     const bool taken = records && std::find(recording.begin(), recording.end(), name) != recording.end();
     if (shared_flag || taken) continue;
+    if (const bool query = command.get_name() == "query";
+        name == "--run" && (query || command.get_option_no_throw("FILE") != nullptr)) {
+      return fail(
+          ErrorKind::usage,
+          fmt::format("--run goes with --metric; {0} takes the recording as its argument: dmprof {0} {1}{2}",
+                      command.get_name(), shell_quoted(option->as<std::string>()), query ? " \"SELECT …\"" : ""));
+    }
     return fail(ErrorKind::usage,
                 fmt::format("{} does not go with {}; {}", name, command.get_name(),
                             name == "--metric" ? "type it alone, or with run or attach" : "leave it out"));

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dmprof/base/exit_status.h"
+#include "dmprof/base/shell.h"
 #include "dmprof/cli/commands.h"
 #include "dmprof/cli/coverage.h"
 #include "dmprof/cli/hard_stop.h"
@@ -208,16 +209,24 @@ Error sql_error(sqlite3* database, const std::string& recording, double timeout_
   return {ErrorKind::usage, fmt::format("SQL: {}", sqlite3_errmsg(database))};
 }
 
+bool names_recording(const std::string& word) {
+  std::error_code ignored;
+  return word.ends_with(".dmprof") || std::filesystem::exists(word, ignored);
+}
+
 // The commonest slips: only a FILE was typed, or a variable of a script was empty.
 Status check_sql(const std::vector<std::string>& words) {
   const std::string& sql = words.back();
-  std::error_code ignored;
-  if (words.size() == 1 && (sql.ends_with(".dmprof") || std::filesystem::exists(sql, ignored))) {
+  if (words.size() == 1 && names_recording(sql)) {
     return fail(ErrorKind::usage,
                 fmt::format("the SQL is missing: dmprof query {} \"SELECT count(*) FROM step\"", sql));
   }
   if (sql.find_first_not_of(" \t\r\n;") == std::string::npos)
     return fail(ErrorKind::usage, "SQL: the text is empty; try \"SELECT name FROM event_type\"");
+  if (words.size() == 2 && names_recording(sql) && !names_recording(words.front())) {
+    return fail(ErrorKind::usage, fmt::format("the recording comes before the SQL: dmprof query {} {}",
+                                              shell_quoted(sql), shell_quoted(words.front())));
+  }
   if (words.front().empty())
     return fail(ErrorKind::usage, "the name of the recording is empty; leave it out or name one");
   return {};

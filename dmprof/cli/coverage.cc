@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "analyzers/registry/load.h"
+#include "dmprof/base/counted.h"
 #include "dmprof/report/format.h"
 
 namespace dmprof::cli {
@@ -49,8 +50,7 @@ Result<std::string> too_short(const Reader& reader) {
   const char* ended = run->end == RunEnd::interrupted ? "broke off" : finished ? "ended" : "stands";
   return fmt::format(
       "the recording is too short to judge an engine by: it {} {}, and {} are the least; record for longer", ended,
-      *steps == 0 ? std::string("before the first step was committed")
-                  : fmt::format("after {} step{}", *steps, *steps == 1 ? "" : "s"),
+      *steps == 0 ? std::string("before the first step was committed") : "after " + counted(*steps, "step"),
       fewest_steps);
 }
 
@@ -58,9 +58,8 @@ std::string cut_off_note(const std::string& recording) {
   const std::uint64_t missing = Reader::missing_bytes(recording);
   if (missing == 0) return "";
   return fmt::format(
-      "{} bytes are missing at the end of {} (an incomplete copy?), what can be read is shown; use a whole "
-      "copy",
-      report::thousands(missing), report::printable(recording));
+      "{} byte{} missing at the end of {} (an incomplete copy?), what can be read is shown; use a whole copy",
+      report::thousands(missing), missing == 1 ? " is" : "s are", report::printable(recording));
 }
 
 Result<std::string> coverage_note(const Reader& reader) {

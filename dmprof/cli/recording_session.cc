@@ -191,8 +191,9 @@ Result<ExitStatus> conclude(const Session& session, const Shared& shared) {
     if (evaluate_and_store(session.file)) (void)store_findings(session.file);
     const std::string command = outcome.child ? fmt::format("; the command ended with {}", outcome.child->text()) : "";
     return fail(outcome.failure->kind,
-                fmt::format("the recording ended early: {}; {} holds the {} events before it{}",
-                            outcome.failure->message, file, report::thousands(outcome.events_committed), command));
+                fmt::format("the recording ended early: {}; {} holds the {} event{} before it{}",
+                            outcome.failure->message, file, report::thousands(outcome.events_committed),
+                            outcome.events_committed == 1 ? "" : "s", command));
   }
   ProgressLine line(stderr, true);
   line.show(fmt::format("computing the metrics of {} events", report::thousands(outcome.totals.events)));

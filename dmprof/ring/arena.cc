@@ -27,6 +27,26 @@ void store(T& word, T value, int order = __ATOMIC_RELEASE) {
 
 std::string mebibytes(std::uint64_t bytes) { return std::to_string((bytes + (1u << 20) - 1) >> 20) + " MiB"; }
 
+// What to change where the system refused memory that is shared.
+const char* remedy(int error) {
+  switch (error) {
+    case EFBIG:
+      return "; raise the limit on file size (ulimit -f)";
+    case EMFILE:
+      return "; raise the limit on open files (ulimit -n)";
+    case ENFILE:
+      return "; the system has too many open files: end other programs";
+    case ENOSPC:
+    case ENOMEM:
+      return "; free memory, or raise its limit (ulimit -v, the container's memory)";
+    case EPERM:
+    case ENOSYS:
+      return "; allow memfd_create (a sandbox or seccomp profile forbids it)";
+    default:
+      return "";
+  }
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Arena>> Arena::make(std::uint64_t ring_slots, std::uint32_t rings, std::uint32_t generation,
@@ -48,11 +68,12 @@ Result<std::unique_ptr<Arena>> Arena::make(std::uint64_t ring_slots, std::uint32
     error = ::posix_fallocate(arena->fd_, 0, static_cast<off_t>(arena->first_slot_));  // leaves errno alone
   if (error == 0 && ::fcntl(arena->fd_, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) error = errno;
   if (error != 0)
-    return fail(ErrorKind::environment,
-                std::string("cannot make shared memory for the rings: ") + std::strerror(error));
+    return fail(ErrorKind::environment, "cannot make shared memory for the rings, " + mebibytes(arena->bytes_) +
+                                            " at most: " + std::strerror(error) + remedy(error));
   void* memory = ::mmap(nullptr, arena->bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, arena->fd_, 0);
   if (memory == MAP_FAILED)
-    return fail(ErrorKind::environment, std::string("cannot map the rings: ") + std::strerror(errno));
+    return fail(ErrorKind::environment,
+                "cannot map " + mebibytes(arena->bytes_) + " for the rings: " + std::strerror(errno) + remedy(errno));
   arena->memory_ = static_cast<char*>(memory);
   auto* header = reinterpret_cast<dmprof_arena_header*>(arena->memory_);
   header->magic = DMPROF_ARENA_MAGIC;

@@ -90,4 +90,5 @@ for file in "$@"; do
   finish
 done
 echo "$ran tests, $failed failed, $skipped skipped"
+[ "$ran" -gt 0 ] || [ "$skipped" -eq 0 ] || exit 77 # ctest: skipped; each reason stands above
 [ "$ran" -gt 0 ] && [ "$failed" -eq 0 ]

@@ -19,6 +19,8 @@ killed_after() {
   "${until[@]}"
   kill -KILL "$victim" 2>/dev/null || die "the engine had ended before it was killed: $*"
   finish "$recorder" "the recorder of a killed engine" || { grep -q 'nothing was recorded' run.err && return; die "the recorder failed after its engine was killed (case $cases)"; }
+  # A slow machine kills it before its first event: then there is an empty account and nothing to lose.
+  if [ "$(value killed.dmprof 'SELECT coalesce(sum(emitted), 0) FROM balance')" = 0 ]; then return; fi
   cases=$((cases + 1))
   grep -q 'killed by SIGKILL' run.err || die "the end of the engine was not told"
   [ "$(committed killed.dmprof)" -gt 0 ] 2>/dev/null || die "the recording does not open, or holds no event"

@@ -61,7 +61,7 @@ Error Flags::unknown(const std::string& word) const {
   std::vector<std::string> names;
   for (const CLI::Option* option : app_->get_options()) names.push_back(option->get_name());
   const std::string near = dmprof::did_you_mean(name, names);
-  return {ErrorKind::usage, fmt::format("unknown flag {}{}", shown(name), near.empty() ? help : near)};
+  return {ErrorKind::usage, fmt::format("unknown flag {}{}{}", shown(name), near, help)};
 }
 
 // Takes the flag at args[at], and its value; `at` is left on the last word of it.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -68,8 +69,20 @@ Status read_field(const std::string& key, const Json& value, Request& request) {
   return {};
 }
 
+constexpr char example[] = R"(a line looks like {"prompt": "In the beginning", "max_tokens": 64})";
+
+// " at column 12", where a parser stumbled.
+std::string where_broken(std::string_view line) {
+  try {
+    const Json ignored = Json::parse(line, flat);
+  } catch (const Json::parse_error& error) {
+    return fmt::format(" at column {}", std::min(error.byte, line.size() + 1));
+  }
+  return "";
+}
+
 Result<Request> parse_line(std::string_view line) {
-  if (line.size() > max_prompt_line_bytes) return fail(ErrorKind::bad_input, "longer than 4 MiB");
+  if (line.size() > max_prompt_line_bytes) return fail(ErrorKind::bad_input, "longer than 4 MiB; shorten the prompt");
   bool nested = false;
   std::unordered_set<std::string> keys;
   std::string repeated;  // the object itself would keep the last one and say nothing
@@ -77,19 +90,20 @@ Result<Request> parse_line(std::string_view line) {
       line,
       [&](int depth, Json::parse_event_t event, Json& value) {
         if (event == Json::parse_event_t::key && !keys.insert(value.get<std::string>()).second && repeated.empty())
-          repeated = fmt::format("the key \"{}\" is given twice", printable(value.get<std::string>()));
+          repeated = fmt::format("the key \"{}\" is given twice; keep one", printable(value.get<std::string>()));
         const bool kept = flat(depth, event, value);
         nested = nested || !kept;
         return kept;
       },
       /*allow_exceptions=*/false);
-  if (nested) return fail(ErrorKind::bad_input, "values must be strings or numbers, not lists or objects");
-  if (object.is_discarded()) return fail(ErrorKind::bad_input, "not valid JSON in UTF-8");
-  if (!object.is_object()) return fail(ErrorKind::bad_input, "not a JSON object");
+  if (nested) return fail(ErrorKind::bad_input, "values must be strings or numbers, not lists or objects; take it out");
+  if (object.is_discarded())
+    return fail(ErrorKind::bad_input, fmt::format("not valid JSON in UTF-8{}; {}", where_broken(line), example));
+  if (!object.is_object()) return fail(ErrorKind::bad_input, fmt::format("not a JSON object; {}", example));
   if (!repeated.empty()) return fail(ErrorKind::bad_input, repeated);
   Request request;
   for (const auto& [key, value] : object.items()) DMPROF_TRY(read_field(key, value, request));
-  if (!object.contains("prompt")) return fail(ErrorKind::bad_input, "\"prompt\" is missing");
+  if (!object.contains("prompt")) return fail(ErrorKind::bad_input, fmt::format("\"prompt\" is missing; {}", example));
   return request;
 }
 
@@ -113,7 +127,7 @@ Result<std::vector<Request>> parse_prompts(std::string_view text, const std::str
     if (!request) return where(request.error().message);
     if (request->id.empty()) request->id = std::to_string(number);
     if (!ids.insert(request->id).second)
-      return where(fmt::format("the id \"{}\" was used before", printable(request->id)));
+      return where(fmt::format("the id \"{}\" was used before; give each line its own", printable(request->id)));
     if (arrivals == Arrivals::ignored) request->arrival_ns = 0;
     requests.push_back(std::move(*request));
     if (requests.size() > max_requests) return where("more than 1000000 requests; split the file");

@@ -20,7 +20,7 @@ Result<Document> open_description(std::string_view kind, const std::string& name
               near.empty()
                   ? fmt::format("{}: not among the {} known here ({}); name one or a .yaml file", name.substr(0, 60),
                                 kind, fmt::join(known, ", "))
-                  : fmt::format("{}: not among the {} known here; did you mean {}?", name.substr(0, 60), kind, near));
+                  : fmt::format("{}: not among the {} known here (did you mean {}?)", name.substr(0, 60), kind, near));
 }
 
 }  // namespace dmprof::simcard

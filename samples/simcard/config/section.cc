@@ -134,7 +134,7 @@ std::size_t Section::choice(std::string_view key, const std::vector<std::string>
   if (found != choices.end()) return static_cast<std::size_t>(found - choices.begin());
   const std::string near = nearest(*text, choices);
   complain(key, fmt::format("\"{}\" is not one of {}{}", shown(*text), fmt::join(choices, ", "),
-                            near.empty() ? "; write one of them" : fmt::format("; did you mean \"{}\"?", near)));
+                            near.empty() ? "; write one of them" : fmt::format(" (did you mean \"{}\"?)", near)));
   return 0;
 }
 
@@ -209,7 +209,7 @@ Status Section::finish() {
     if (std::find(asked_.begin(), asked_.end(), name) != asked_.end()) continue;
     const std::string near = nearest(name, asked_);
     complain(name, near.empty() ? std::string("is not a known key; remove it")
-                                : fmt::format("is not a known key; did you mean \"{}\"?", near));
+                                : fmt::format("is not a known key (did you mean \"{}\"?)", near));
   }
   if (*error_) return tl::unexpected(**error_);
   return {};

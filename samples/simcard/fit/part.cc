@@ -7,6 +7,8 @@
 #include <system_error>
 #include <type_traits>
 
+#include "dmprof/base/counted.h"
+
 namespace dmprof::twin {
 namespace {
 
@@ -59,8 +61,8 @@ Status check(const Recording& recording) {
   for (const Loss& loss : recording.losses) {
     if (loss.events > 0) {
       return fail(ErrorKind::cannot_answer,
-                  fmt::format("{} events were lost ({}): the order of blocks is not known; record again", loss.events,
-                              loss.cause));
+                  fmt::format("{} {} lost ({}): the order of blocks is not known; record again",
+                              dmprof::counted(loss.events, "event"), loss.events == 1 ? "was" : "were", loss.cause));
     }
   }
   const bool speculates = std::any_of(recording.speculation.begin(), recording.speculation.end(),

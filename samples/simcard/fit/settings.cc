@@ -105,7 +105,7 @@ tl::unexpected<Error> unknown(std::string_view name) {
   for (const Knob& knob : knobs()) names.emplace_back(knob.name);
   const std::string near = nearest(name, names);
   if (!near.empty())
-    return fail(ErrorKind::usage, fmt::format("--set: unknown knob \"{}\"; did you mean {}?", name, near));
+    return fail(ErrorKind::usage, fmt::format("--set: unknown knob \"{}\" (did you mean {}?)", name, near));
   return fail(ErrorKind::usage, fmt::format("--set: unknown knob \"{}\"; known are {}", name, fmt::join(names, ", ")));
 }
 

@@ -49,7 +49,7 @@ Result<Outcome> run_scenario(const Scenario& scenario, std::span<const Experimen
   const std::string near = nearest(scenario.experiment, names);
   return fail(ErrorKind::bad_input,
               fmt::format("{}:1: experiment: there is none called {}{}", scenario.file, scenario.experiment,
-                          near.empty() ? "; name one that exists" : "; did you mean " + near + "?"));
+                          near.empty() ? "; name one that exists" : " (did you mean " + near + "?)"));
 }
 
 Result<std::vector<Outcome>> run_table(const std::vector<Scenario>& scenarios, std::span<const Experiment> experiments,

@@ -85,7 +85,7 @@ TEST(CommandLine, one_prompt_source_is_needed) {
 
 TEST(CommandLine, a_misspelt_flag_is_named_with_the_nearest_one) {
   EXPECT_THAT(error_of({"--model", "m", "--prompt", "x", "--lookahed", "3"}),
-              HasSubstr("unknown flag --lookahed; did you mean --lookahead?"));
+              HasSubstr("unknown flag --lookahed (did you mean --lookahead?)"));
   EXPECT_THAT(error_of({"--model", "m", "--prompt", "x", "--zzzzzz"}),
               HasSubstr("unknown flag --zzzzzz; see dm-engine --help"));
   EXPECT_THAT(error_of({"generate"}), HasSubstr("unexpected argument \"generate\""));

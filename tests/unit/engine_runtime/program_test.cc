@@ -107,7 +107,7 @@ TEST(Program, its_other_commands_refuse_wrong_flags_in_the_same_way) {
   expect_refused(synth({"-o", "f"}), 2, "dm-engine synth: --shape NAME is needed; see dm-engine synth --help");
   expect_refused(synth({"--shape", "tiny"}), 2, "--output FILE is needed");
   expect_refused(synth({"--shape"}), 2, "--shape needs a value: --shape NAME");
-  expect_refused(synth({"--shpae", "tiny"}), 2, "unknown flag --shpae; did you mean --shape?");
+  expect_refused(synth({"--shpae", "tiny"}), 2, "unknown flag --shpae (did you mean --shape?)");
   expect_refused(synth({"--shape", "tiny", "-o", "f", "--output", "g"}), 2, "--output is given more than once");
   expect_refused(synth({"--shape", "tiny", "-o", "f", "--seed", "x"}), 2, "--seed must be a whole number");
   expect_refused(synth({"now"}), 2, "unexpected argument \"now\"");

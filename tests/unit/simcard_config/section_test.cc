@@ -66,7 +66,7 @@ TEST(Section, UnknownKeyIsRefusedWithTheNearestKnownOne) {
   s.quantity("bandwidth", Quantity::bandwidth, bandwidth, 1.0);
   const Status status = s.finish();
   ASSERT_FALSE(status);
-  EXPECT_EQ(status.error().message, "t.yaml:2: bandwith: is not a known key; did you mean \"bandwidth\"?");
+  EXPECT_EQ(status.error().message, "t.yaml:2: bandwith: is not a known key (did you mean \"bandwidth\"?)");
 }
 
 TEST(Section, MissingOutOfRangeAndMistypedValuesSayHowToMend) {
