@@ -11,7 +11,7 @@ struct Phrases {
   std::string_view budget, budget_unavailable, limited_by, critical, sum;
   std::string_view recording, withheld;
   std::string_view findings, no_findings, heading, because, check, fix, now_unknown, predicted, measured, attempt;
-  std::string_view cleared, not_judged;
+  std::string_view cleared, not_judged, refused;
   std::string_view error, warning, info, high, medium, low;
 
   std::string_view severity(rules::Severity severity) const {
@@ -43,6 +43,7 @@ inline const Phrases& phrases(rules::Language language) {
       .attempt = "try: {}",
       .cleared = "Examined, and not the problem",
       .not_judged = "Could not be judged",
+      .refused = "Rules that could not be used",
       .error = "error",
       .warning = "warning",
       .info = "info",
@@ -70,6 +71,7 @@ inline const Phrases& phrases(rules::Language language) {
       .attempt = "尝试：{}",
       .cleared = "已检查，不是问题所在",
       .not_judged = "无法判断",
+      .refused = "无法使用的规则",
       .error = "错误",
       .warning = "警告",
       .info = "提示",

@@ -128,18 +128,6 @@ TEST(Diagnose, a_profile_may_move_a_threshold) {
   EXPECT_TRUE(diagnosed({value("prefetch_hit_rate", .2), value("memory_stall_share", .4)}, context).findings.empty());
 }
 
-TEST(Diagnose, a_knob_that_was_turned_on_the_way_is_told) {
-  Knob before, after;
-  before.name = after.name = "lookahead";
-  before.value = "4", after.value = "8", after.since = 5;
-  const std::vector<Knob> knobs = {before, after};
-  Context context;
-  context.knobs = knobs;
-  const Diagnosis diagnosis = diagnosed({}, context);
-  ASSERT_EQ(diagnosis.instrument.size(), 1u);
-  EXPECT_EQ(diagnosis.instrument[0].check, "instrument-settings");
-}
-
 TEST(Diagnose, takes_over_the_budget_and_its_limiting_part) {
   MetricValue budget = value("time_budget", 1);
   budget.parts = {{"draft", .25, 3, true}, {"memory_stall", .75, 3, true}};

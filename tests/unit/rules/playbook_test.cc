@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "analyzers/all/register_all.h"
 #include "rules/engine/diagnose.h"
 #include "rules/engine/lint.h"
+#include "rules/engine/row.h"
 
 namespace dmprof::rules {
 namespace {
@@ -19,7 +21,94 @@ std::vector<Rule> playbook() {
   const char* source = std::getenv("DMPROF_SOURCE_DIR");
   auto rules = load_rules(std::string(source == nullptr ? "." : source) + "/rules/playbook");
   EXPECT_TRUE(rules) << rules.error().message;
-  return rules ? *rules : std::vector<Rule>();
+  if (!rules) return {};
+  for (const Error& error : rules->refused) ADD_FAILURE() << error.message;
+  return rules->rules;
+}
+
+// Their names are a contract: scripts and people refer to them.
+TEST(Playbook, every_rule_of_the_manual_is_there) {
+  std::set<std::string> ids;
+  for (const Rule& rule : playbook()) ids.insert(rule.id);
+  for (const char* id : {"bandwidth-underused",
+                         "speculation-engine-contention",
+                         "low-operational-intensity",
+                         "capacity-exceeded",
+                         "expert-imbalance",
+                         "bandwidth-saturated",
+                         "verify-compute-bound",
+                         "draft-too-costly",
+                         "lookahead-too-deep",
+                         "lookahead-too-short",
+                         "verify-too-expensive",
+                         "draft-rarely-drafts",
+                         "draft-broken",
+                         "acceptance-drift",
+                         "graph-off-stride",
+                         "metastable-overload",
+                         "host-bound",
+                         "transfer-bound",
+                         "launch-bound",
+                         "kv-preemption",
+                         "kv-cliff",
+                         "admission-conservative",
+                         "admission-aggressive",
+                         "prefill-blocks-decode",
+                         "chunk-too-small",
+                         "prefix-below-block",
+                         "prefix-hit-inflated",
+                         "offload-tier-idle",
+                         "kv-transfer-fragmented",
+                         "pool-ratio",
+                         "link-latency-bound",
+                         "prefetch-late",
+                         "prefetch-useless",
+                         "cache-policy-irrelevant",
+                         "cache-policy-gap",
+                         "parameter-server-bound",
+                         "degraded-read",
+                         "all-reduce-bound",
+                         "throttled",
+                         "instrument-graph-replay",
+                         "instrument-ratio",
+                         "instrument-lifetime",
+                         "instrument-frozen",
+                         "instrument-reset",
+                         "instrument-sentinel",
+                         "instrument-phase-mix",
+                         "instrument-settings"})
+    EXPECT_TRUE(ids.contains(id)) << id;
+}
+
+TEST(Playbook, instrument_rules_are_marked_as_such) {
+  for (const Rule& rule : playbook()) {
+    if (rule.id.starts_with("instrument-")) EXPECT_TRUE(rule.distrusts) << rule.id;
+  }
+}
+
+// Each pair looks alike and wants opposite fixes, so that both must never fire on one recording.
+TEST(Playbook, neighbours_exclude_each_other) {
+  const Catalogue catalogue = full_catalogue();
+  std::map<std::string, Rule> rules;
+  for (const Rule& rule : playbook()) rules[rule.id] = rule;
+  auto sandbox = Sandbox::open(columns_of(catalogue));
+  ASSERT_TRUE(sandbox);
+  for (const auto& [one, other] :
+       {std::pair("bandwidth-underused", "verify-compute-bound"),
+        std::pair("bandwidth-underused", "low-operational-intensity"),
+        std::pair("draft-too-costly", "verify-too-expensive"), std::pair("draft-too-costly", "draft-broken"),
+        std::pair("lookahead-too-deep", "lookahead-too-short"),
+        std::pair("admission-conservative", "admission-aggressive"), std::pair("prefetch-late", "prefetch-useless"),
+        std::pair("parameter-server-bound", "degraded-read"), std::pair("link-latency-bound", "bandwidth-saturated")}) {
+    for (const auto& [fires, quiet] : {std::pair(one, other), std::pair(other, one)}) {
+      for (const Vector& vector : rules.at(fires).vectors) {
+        if (vector.expect != Vector::Expect::fires) continue;
+        const auto verdict = judge(rules.at(quiet), *sandbox, vector.metrics, rules.at(quiet).thresholds);
+        ASSERT_TRUE(verdict) << verdict.error().message;
+        EXPECT_NE(verdict->kind, Verdict::Kind::fires) << quiet << " fires on " << fires << ": " << vector.title;
+      }
+    }
+  }
 }
 
 TEST(Playbook, has_nothing_to_complain_about) {
