@@ -4,6 +4,7 @@
 
 #include "analyzers/cache/cache.h"
 #include "analyzers/registry/reported.h"
+#include "analyzers/registry/view.h"
 
 namespace dmprof {
 namespace {

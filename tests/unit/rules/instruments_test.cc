@@ -109,8 +109,8 @@ TEST(Details, are_added_where_their_condition_holds) {
 
 TEST(Details, an_english_rule_stays_english) {
   std::string yaml = with_details();
-  yaml.replace(yaml.find(", zh: \"命中率 {prefetch_hit_rate}\""),
-               std::string(", zh: \"命中率 {prefetch_hit_rate}\"").size(), "");
+  const std::string chinese = "zh: \"命中率 {prefetch_hit_rate}\"";
+  yaml.replace(yaml.find(chinese), chinese.size(), "zh: \"\"");
   const Diagnosis diagnosis = diagnosed({parsed(yaml)}, few_hits);
   ASSERT_EQ(diagnosis.findings.size(), 1u);
   EXPECT_NE(diagnosis.findings[0].because.in(Language::zh).find("hit rate"), std::string::npos);
@@ -142,7 +142,7 @@ TEST(Refused, a_rule_that_cannot_be_used_is_named_and_the_others_are_judged) {
   } bad[] = {
       {"prefech_hit_rate > 0.1", "no such column: prefech_hit_rate; did you mean prefetch_hit_rate?"},
       {"\"memory_stall_share > 0.1; DROP TABLE metrics\"", "';' has no place"},
-      {"(SELECT count(*) FROM sqlite_master) > 0", "only the metric row may be read, not sqlite_master"},
+      {"(SELECT name FROM sqlite_master) > 0", "only the metric row may be read, not sqlite_master"},
       {"(WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i+1 FROM n) SELECT max(i) FROM n) > 0", "does not compile"},
       {"load_extension('x') > 0", "load_extension"},
       {"memory_stall_share > >", "syntax error"},

@@ -82,7 +82,8 @@ TEST(Playbook, every_rule_of_the_manual_is_there) {
 
 TEST(Playbook, instrument_rules_are_marked_as_such) {
   for (const Rule& rule : playbook()) {
-    if (rule.id.starts_with("instrument-")) EXPECT_TRUE(rule.distrusts) << rule.id;
+    if (!rule.id.starts_with("instrument-")) continue;
+    EXPECT_TRUE(rule.distrusts) << rule.id;
   }
 }
 
@@ -139,13 +140,28 @@ TEST(Playbook, every_text_has_its_figures_filled_in_in_both_languages) {
         const auto number = vector.metrics.find(metric.name);
         MetricValue value =
             number == vector.metrics.end() ? unavailable("not in the vector") : scalar(number->second, 9);
-        value.name = metric.name, value.unit = metric.unit;
+        value.name = metric.name, value.unit = metric.unit, value.kind = metric.kind;
+        const auto percentile = [&](const char* which) {
+          const auto found = vector.metrics.find(metric.name + which);
+          return found == vector.metrics.end() ? 0.0 : found->second;
+        };
+        if (const double p50 = percentile("_p50"); p50 > 0 && metric.kind == MetricKind::distribution) {
+          value.status = ValueStatus::ok, value.value = p50;
+          value.spread = Spread{p50, p50, p50, percentile("_p99"), percentile("_p99")};
+        }
+        for (const std::string& part : metric.part_names) {
+          const auto share = vector.metrics.find(metric.name + "_" + part);
+          if (share == vector.metrics.end()) continue;
+          value.status = ValueStatus::ok, value.value = 1;
+          value.parts.push_back({part, share->second, 9, false});
+        }
         values.push_back(value);
       }
       const auto diagnosis = diagnose(std::span(&rule, 1), catalogue, values, {});
       ASSERT_TRUE(diagnosis) << diagnosis.error().message;
       for (const Finding& finding : diagnosis->findings)
         filled(finding.because, rule.id), filled(finding.title, rule.id), ++fired;
+      for (const InstrumentNote& note : diagnosis->instrument) filled(note.message, rule.id), ++fired;
       for (const Cleared& cleared : diagnosis->cleared)
         filled(cleared.because, rule.id), filled(cleared.title, rule.id), ++quiet;
     }

@@ -61,9 +61,9 @@ TEST(Positions, what_pays_is_assumed_without_costs_and_measured_with_them) {
   Trace trace;
   steps(trace, {7, 5, 3, 2, 1}, 5);
   const MetricValue assumed = metric(trace.done(), "paying_lookahead");
-  EXPECT_DOUBLE_EQ(*assumed.value, 3);  // 1.7/1.1, 2.2/1.2, 2.5/1.3, 2.7/1.4
+  EXPECT_DOUBLE_EQ(*assumed.value, 4);  // 2.5/1.3, 2.7/1.4, 2.8/1.5
   EXPECT_NE(assumed.reason.find("assumed"), std::string::npos);
-  EXPECT_NEAR(*metric(trace.done(), "paying_lookahead_tokens").value, 2.5, 1e-9);
+  EXPECT_NEAR(*metric(trace.done(), "paying_lookahead_tokens").value, 2.7, 1e-9);
   for (int i = 0; i < 5; ++i) trace.step({.duration = 2 * ms, .verify = 2 * ms, .cut = StepCut::baseline});
   const MetricValue measured = metric(trace.done(), "paying_lookahead");  // verifying six costs five steps
   EXPECT_NE(measured.reason.find("measured"), std::string::npos);
