@@ -40,7 +40,7 @@ asan tsan: packages  ## the tests under a sanitizer
 
 fuzz:            ## build and briefly run the fuzzers
 	@cmake/install-packages.sh clang
-	@cmake --preset fuzz >/dev/null && cmake --build --preset fuzz -j $(JOBS) && tests/fuzz/run.sh
+	@cmake --preset fuzz >/dev/null && cmake --build --preset fuzz -j $(JOBS) --target fuzzers && tests/fuzz/run.sh
 
 clean:           ## remove every build folder
 	@rm -rf build build-dev build-asan build-tsan build-fuzz build-train

@@ -49,6 +49,12 @@ function(dm_library name)
   endif()
 endfunction()
 
+# dm_quick_build(FILES…), in the folder of their library: what only reads arguments, once a run. CLI11's templates cost most of
+# the build of such a file, and -O1 halves that.
+function(dm_quick_build)
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS -O1)
+endfunction()
+
 # dm_program(NAME SOURCES … LINK …): a binary in build/bin.
 function(dm_program name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})

@@ -37,7 +37,7 @@ struct Service {
   Intervals waiting, serving;
 };
 
-Service service(const std::vector<RequestEvent>& events) {
+Service service(const View& view, std::size_t unit) {
   std::map<std::uint64_t, TimeNs> waits_since, served_since;
   Service result;
   TimeNs last = 0;
@@ -47,7 +47,8 @@ Service service(const std::vector<RequestEvent>& events) {
     into.push_back({found->second, time});
     open.erase(found);
   };
-  for (const RequestEvent& event : events) {
+  for (const RequestEvent& event : view.recording().requests) {
+    if (view.unit_of(event.track) != unit) continue;
     last = std::max(last, event.time);
     switch (event.point) {
       case RequestPoint::arrive:
@@ -76,6 +77,21 @@ Service service(const std::vector<RequestEvent>& events) {
   result.waiting = unite(std::move(result.waiting));
   result.serving = unite(std::move(result.serving));
   return result;
+}
+
+// What goes on around the tracks of a unit.
+struct Around {
+  Service requests;
+  Intervals transfers;
+};
+
+Around around_unit(const View& view, std::size_t unit) {
+  Around around{service(view, unit), {}};
+  for (const Transfer& transfer : view.recording().transfers) {
+    if (view.unit_of(transfer.track) == unit) around.transfers.push_back({transfer.start, end_of(transfer)});
+  }
+  around.transfers = unite(std::move(around.transfers));
+  return around;
 }
 
 Stages stages_of(const View& view, const Scope& scope, TrackId track) {
@@ -162,14 +178,14 @@ Parts decompose(const View& view, const Scope& scope) {
   std::set<TrackId> tracks;
   const std::vector<Step> steps = view.steps(scope);
   for (const Step& step : steps) tracks.insert(step.track), ++parts.steps;
-  const Intervals wall = view.time(scope);
   const Recording& recording = view.recording();
   parts.knows_requests = !recording.requests.empty();
-  const Service requests = service(recording.requests);
-  Intervals transfers;
-  for (const Transfer& transfer : recording.transfers) transfers.push_back({transfer.start, end_of(transfer)});
-  transfers = unite(std::move(transfers));
+  std::map<std::size_t, Around> around;
   for (const TrackId track : tracks) {
+    const std::size_t unit = view.unit_of(track);
+    if (!around.contains(unit)) around.emplace(unit, around_unit(view, unit));
+    const auto& [requests, transfers] = around.at(unit);
+    const Intervals wall = view.time(scope, track);
     const Stages stages = stages_of(view, scope, track);
     const Waits waits = waits_of(view, scope, track, tracks.size() == 1);
     Intervals left = wall;

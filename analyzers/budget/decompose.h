@@ -14,7 +14,7 @@
 //
 // Draft and verify lie where the engine's slices say (candidate_generation, verification and their short names);
 // without slices they are taken to follow one another from the start of the step, as long as Step says. Several
-// computing tracks are divided each for itself over the same wall time and added.
+// computing tracks are divided each for itself over its unit's wall time and added.
 #pragma once
 
 #include <cstdint>

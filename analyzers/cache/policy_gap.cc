@@ -1,8 +1,10 @@
 // How far the cache policy is from the offline optimum on the accesses of this recording.
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <system_error>
 #include <unordered_map>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -22,6 +24,11 @@ std::optional<cachemodel::PolicyKind> recorded_policy(const Recording& recording
   const auto [stop, error] = std::from_chars(knob->value.data(), end, policy);
   if (error != std::errc() || stop != end) return std::nullopt;
   return cachemodel::policy_from(policy);
+}
+
+void add(cachemodel::ReplayResult& sum, const cachemodel::ReplayResult& each) {
+  sum.hits += each.hits, sum.misses += each.misses;
+  sum.exact = sum.exact && each.exact;
 }
 
 // The accesses replayed without prefetch, once for the metrics that ask.
@@ -48,22 +55,32 @@ Replayed replay(const View& view, const Scope& scope) {
     result.lacking = fmt::format("the size of {} is not registered", tier->tier);
     return result;
   }
-  std::vector<cachemodel::TraceAccess> trace;
-  view.each_access(tier->scope, [&](const BlockAccess& access) { trace.push_back({access.block, access.bytes}); });
-  if (trace.empty()) {
+  // Several cards have a cache each; the tier's size is that of all of them.
+  std::map<std::size_t, std::vector<cachemodel::TraceAccess>> traces;
+  view.each_access(tier->scope, [&](const BlockAccess& access) {
+    traces[view.unit_of(access.track)].push_back({access.block, access.bytes});
+  });
+  if (traces.empty()) {
     result.lacking = reasons::no_accesses(view);
     return result;
   }
-  const std::uint64_t budget = capacity->second.size_bytes;
-  result.accesses = trace.size();
+  const std::uint64_t caches = view.units() > 1 ? std::max(capacity->second.units, 1u) : 1;
+  const std::uint64_t budget = capacity->second.size_bytes / caches;
   result.policy = recorded_policy(view.recording());
-  if (result.policy) result.recorded = cachemodel::replay(trace, *result.policy, budget).hit_rate();
-  const cachemodel::ReplayResult optimum = cachemodel::replay_optimum(trace, budget);
+  cachemodel::ReplayResult recorded, optimum;
+  optimum.exact = true;
+  double distinct = 0;
+  for (const auto& [unit, trace] : traces) {
+    if (result.policy) add(recorded, cachemodel::replay(trace, *result.policy, budget));
+    add(optimum, cachemodel::replay_optimum(trace, budget));
+    std::unordered_map<std::uint64_t, std::uint32_t> blocks;
+    for (const cachemodel::TraceAccess& access : trace) blocks[access.block] = access.bytes;
+    for (const auto& [block, bytes] : blocks) distinct += bytes;
+  }
+  result.accesses = optimum.hits + optimum.misses;
+  if (result.policy) result.recorded = recorded.hit_rate();
   result.optimum = optimum.hit_rate(), result.exact = optimum.exact;
-  std::unordered_map<std::uint64_t, std::uint32_t> blocks;
-  for (const cachemodel::TraceAccess& access : trace) blocks[access.block] = access.bytes;
-  for (const auto& [block, bytes] : blocks) result.working_set += bytes;
-  result.working_set /= static_cast<double>(budget);
+  result.working_set = distinct / static_cast<double>(budget) / static_cast<double>(traces.size());
   return result;
 }
 

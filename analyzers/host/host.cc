@@ -21,7 +21,7 @@ Launches launches_of(const View& view, const Scope& scope) {
   Launches launches;
   for (const Kernel& kernel : view.recording().kernels) {
     const Step* step = view.find_step(kernel.step);
-    if (step == nullptr || !view.in_scope(kernel.start, scope)) continue;
+    if (step == nullptr || !view.in_scope(kernel.track, kernel.start, scope)) continue;
     launches[{kernel.step, kernel.track}].push_back({kernel.start, end_of(kernel)});
   }
   return launches;
@@ -46,7 +46,7 @@ MetricValue launches_per_token(const View& view, const Scope& scope) {
   for (const auto& [key, ranges] : launches_of(view, scope)) launches += static_cast<double>(ranges.size());
   if (launches == 0) return unavailable("no kernels within steps");
   for (const SpeculationStep& row : view.speculation(scope)) {
-    if (view.in_scope(row.time - 1, scope)) tokens += row.emitted;
+    if (view.in_scope(row.track, row.time - 1, scope)) tokens += row.emitted;
   }
   if (tokens == 0) return unavailable(reasons::no_speculation(view));
   return scalar(launches / tokens, static_cast<std::uint64_t>(launches));

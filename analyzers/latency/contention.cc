@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "analyzers/latency/engines.h"
 #include "analyzers/latency/latency.h"
 #include "analyzers/latency/lives.h"
 #include "analyzers/registry/reasons.h"
@@ -114,12 +115,6 @@ double erlang_queue(std::uint32_t servers, double load) {
   return waiting / (sum + waiting) * load / (servers - load);
 }
 
-struct EngineLoad {
-  double busy = 0, waiting = 0, time = 0;  // engine-ns, request-ns, ns
-  std::uint64_t steps = 0;
-  RatioEstimate busy_by_step, waiting_by_step;  // over the steps' own time
-};
-
 // The interval of a rate over step time, scaled to wall time: pauses between steps only lengthen the denominator.
 std::optional<ConfidenceInterval> scaled(const RatioEstimate& by_step, double value) {
   const auto interval = by_step.interval();
@@ -127,53 +122,53 @@ std::optional<ConfidenceInterval> scaled(const RatioEstimate& by_step, double va
   return ConfidenceInterval{interval->low * value / by_step.ratio(), interval->high * value / by_step.ratio()};
 }
 
-EngineLoad engine_load(const View& view, const Scope& scope, std::uint32_t units) {
-  EngineLoad load;
-  for (const Step& step : view.steps(scope)) {
-    const double drafting = static_cast<double>(step.draft_time);
-    const double busy = drafting * std::min(step.batch, units);
-    const double waiting = step.batch > units ? drafting * (step.batch - units) : 0;
-    load.busy += busy, load.waiting += waiting;
-    load.busy_by_step.add(busy, static_cast<double>(step.duration));
-    load.waiting_by_step.add(waiting, static_cast<double>(step.duration));
-    ++load.steps;
-  }
-  load.time = static_cast<double>(view.wall(scope));
-  return load;
-}
-
-// What a queue in equilibrium with arrivals at random would show at this load. The load is what the engines carry: mean
-// busy engines, whoever waits beside them.
-void add_erlang(const EngineLoad& load, std::uint32_t units, MetricValue& value) {
-  const double carried = load.busy / load.time;
-  if (carried < units) {
-    value.beside.push_back({"Erlang C queue for this load", "requests", erlang_queue(units, carried)});
+// What a queue in equilibrium with arrivals at random would show at this load, on every card alike. The load is what
+// the engines carry: mean busy engines, whoever waits beside them.
+void add_erlang(const View& view, const latency::EngineUse& use, double wall, std::uint32_t engines,
+                MetricValue& value) {
+  const auto cards = static_cast<double>(view.units());
+  const auto own = std::max(1u, engines / static_cast<std::uint32_t>(view.units()));
+  const double carried = use.busy / wall / cards;
+  if (carried < own) {
+    value.beside.push_back({"Erlang C queue for this load", "requests", cards * erlang_queue(own, carried)});
   } else {
     value.reason = "the engines are never idle: no steady state, so no Erlang C figure";
   }
 }
 
+void say_how_known(const latency::EngineUse& use, MetricValue& value) {
+  if (use.measured) return;
+  value.reason += std::string(value.reason.empty() ? "" : "; ") +
+                  "estimated from draft times and batch sizes: the recording has no slices 'draft_job'";
+}
+
+// `value_of` gives the metric from the use and the wall time that all cards together had.
+template <class ValueOf>
+MetricValue of_engines(const View& view, const Scope& scope, RatioEstimate latency::EngineUse::*by_step,
+                       ValueOf&& value_of) {
+  const std::uint32_t engines = latency::speculation_engines(view.recording());
+  if (engines == 0) return unavailable(no_engines);
+  const latency::EngineUse use = latency::engine_use(view, scope, engines);
+  const auto wall = static_cast<double>(view.wall(scope));
+  if (wall <= 0) return unavailable(reasons::no_steps(view, scope));
+  MetricValue value = scalar(value_of(use, wall, engines), use.steps);
+  value.interval = scaled(use.*by_step, *value.value);
+  add_erlang(view, use, wall, engines, value);
+  say_how_known(use, value);
+  return value;
+}
+
 MetricValue engine_occupancy(const View& view, const Scope& scope) {
-  const std::uint32_t units = latency::speculation_engines(view.recording());
-  if (units == 0) return unavailable(no_engines);
-  const EngineLoad load = engine_load(view, scope, units);
-  if (load.time <= 0) return unavailable(reasons::no_steps(view, scope));
-  MetricValue value = scalar(load.busy / (load.time * units), load.steps);
-  value.interval = scaled(load.busy_by_step, *value.value);
+  MetricValue value = of_engines(
+      view, scope, &latency::EngineUse::busy_by_step,
+      [](const latency::EngineUse& use, double wall, std::uint32_t engines) { return use.busy / (wall * engines); });
   if (value.interval) value.interval->high = std::min(value.interval->high, 1.0);  // scaling is not exact
-  add_erlang(load, units, value);
   return value;
 }
 
 MetricValue engine_queue(const View& view, const Scope& scope) {
-  const std::uint32_t units = latency::speculation_engines(view.recording());
-  if (units == 0) return unavailable(no_engines);
-  const EngineLoad load = engine_load(view, scope, units);
-  if (load.time <= 0) return unavailable(reasons::no_steps(view, scope));
-  MetricValue value = scalar(load.waiting / load.time, load.steps);
-  value.interval = scaled(load.waiting_by_step, *value.value);
-  add_erlang(load, units, value);
-  return value;
+  return of_engines(view, scope, &latency::EngineUse::waiting_by_step,
+                    [](const latency::EngineUse& use, double wall, std::uint32_t) { return use.waiting / wall; });
 }
 
 }  // namespace
@@ -209,19 +204,22 @@ void register_contention(Catalogue& catalogue) {
                  .compute = inflation});
   catalogue.add({.name = "speculation_engine_occupancy",
                  .unit = "ratio",
-                 .definition = "speculation engines drafting / engines, over wall time of decoding; a request in the "
-                               "batch holds one engine while the "
-                               "batch drafts",
+                 .definition = "speculation engines drafting / engines of all cards, over wall time of decoding: from "
+                               "slices 'draft_job' where the engine marks them, else estimated, a request in the batch "
+                               "holding one engine while the batch drafts",
                  .needs = "a registered capacity of kind speculation_engine",
-                 .events = events,
+                 .events = events | Events::slices,
                  .by = {By::window},
                  .compute = engine_occupancy});
   catalogue.add({.name = "speculation_engine_queue",
                  .unit = "requests",
-                 .definition = "requests waiting for a speculation engine, averaged over wall time of decoding; Erlang "
-                               "C for the measured load beside it",
+                 .definition =
+                     "requests waiting for a speculation engine of their card, summed over cards and averaged "
+                     "over wall time of decoding: time within drafting in which no slice 'draft_job' serves "
+                     "them; without such slices estimated, what exceeds the card's engines waiting while the "
+                     "batch drafts; Erlang C for the measured load beside it",
                  .needs = "a registered capacity of kind speculation_engine",
-                 .events = events,
+                 .events = events | Events::slices,
                  .direction = Direction::lower_is_better,
                  .by = {By::window},
                  .compute = engine_queue});

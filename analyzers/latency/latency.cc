@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "analyzers/latency/engines.h"
 #include "analyzers/latency/lives.h"
 #include "analyzers/registry/reasons.h"
 #include "analyzers/registry/statistics.h"
@@ -82,18 +83,12 @@ MetricValue e2e(const View& view, const Scope& scope) {
   return value;
 }
 
-// How long requests waited for a speculation engine, summed over their steps: a batch of more requests than engines
-// drafts in turns, and in the mean each of them stands aside for its share of the draft time.
+// How long requests waited for a speculation engine, summed over their steps.
 void add_engine_wait(const View& view, const Scope& scope, MetricValue& value) {
-  const std::uint32_t units = latency::speculation_engines(view.recording());
-  if (units == 0) return;
-  std::map<std::uint64_t, double> waited;
-  for (const SpeculationStep& row : view.speculation(scope)) {
-    const Step* step = view.find_step(row.step);
-    if (step == nullptr || row.request == 0) continue;
-    waited[row.request] +=
-        step->batch > units ? static_cast<double>(step->draft_time) * (step->batch - units) / step->batch : 0;
-  }
+  const std::uint32_t engines = latency::speculation_engines(view.recording());
+  if (engines == 0) return;
+  std::map<std::uint64_t, double> waited = latency::engine_use(view, scope, engines).wait_of_request;
+  if (scope.request) std::erase_if(waited, [&](const auto& each) { return each.first != *scope.request; });
   if (waited.empty()) return;
   std::vector<double> samples;
   double sum = 0;
@@ -165,12 +160,13 @@ MetricValue step_time(const View& view, const Scope& scope) {
 void register_latency(Catalogue& catalogue) {
   const Events requests = Events::requests | Events::steps | Events::speculation;
   const auto add = [&](const char* name, const char* definition, const char* needs, std::vector<By> by,
-                       bool windows_of_run, MetricValue (*compute)(const View&, const Scope&)) {
+                       bool windows_of_run, MetricValue (*compute)(const View&, const Scope&),
+                       Events more = Events::none) {
     catalogue.add({.name = name,
                    .unit = "ns",
                    .definition = definition,
                    .needs = needs,
-                   .events = requests,
+                   .events = requests | more,
                    .kind = MetricKind::distribution,
                    .direction = Direction::lower_is_better,
                    .by = std::move(by),
@@ -196,7 +192,7 @@ void register_latency(Catalogue& catalogue) {
       "first schedule - arrival, per request; beside it waiting for a speculation engine, where the recording "
       "registers "
       "some",
-      "request events", {By::request, By::window}, true, queue_wait);
+      "request events", {By::request, By::window}, true, queue_wait, Events::slices);
   register_throughput(catalogue);
   register_contention(catalogue);
   register_tail(catalogue);

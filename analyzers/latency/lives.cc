@@ -50,15 +50,6 @@ Lives lives_of(const Recording& recording) {
   return lives;
 }
 
-std::uint32_t speculation_engines(const Recording& recording) {
-  constexpr std::uint32_t most_engines = 4096;  // of a card; more is a damaged figure
-  std::uint32_t units = 0;
-  for (const auto& [id, capacity] : recording.capacities) {
-    if (capacity.kind == "speculation_engine") units += std::clamp(capacity.units, 1u, most_engines);
-  }
-  return std::min(units, most_engines);
-}
-
 void append_gaps(std::uint64_t request, const Life& life, std::vector<Gap>& gaps) {
   for (std::size_t i = 0; i < life.emissions.size(); ++i) {
     const Emission& emission = life.emissions[i];

@@ -27,9 +27,6 @@ using Lives = std::map<std::uint64_t, Life>;  // by request
 
 Lives lives_of(const Recording& recording);
 
-// The card's speculation engines, when the recording registers them; 0 = none.
-std::uint32_t speculation_engines(const Recording& recording);
-
 // One entry a token after the first, ns: a step that emits four gives one gap and three zeros. Gaps that a baseline
 // step made are an intervention of the measurement: they are marked, and nothing that speaks of the engine counts them.
 struct Gap {

@@ -80,7 +80,8 @@ Status load_tables(const Reader& reader, Recording& recording) {
   // Until a recording is finished its emitters' counts lag behind the stored events, so they balance nothing yet.
   const auto run = reader.run();
   if (!run) return tl::unexpected(run.error());
-  recording.finished = run->end == RunEnd::finished;
+  // Chunks of a file that was cut off are missing without being counted anywhere.
+  recording.finished = run->end == RunEnd::finished && reader.missing_bytes() == 0;
   for (const TrackBalance& row : balance) {
     if (row.emitted && recording.finished) recording.emitted[row.track] = *row.emitted;
     recording.recorded_by_track[row.track] = row.recorded;
@@ -106,14 +107,14 @@ Result<Recording> load_recording(const Reader& reader, Events wanted, std::optio
                 fmt::format("{}: holds no process {}; `dmprof query` on the table `process` lists them", reader.path(),
                             *process));
   }
-  if (recording.processes.size() < 2) return recording;
-  if (!process) process = recording.main_process();
-  if (process) {
+  if (!process && recording.processes.size() > 1) process = recording.main_process();
+  if (process && recording.processes.size() > 1) {
     const Process& kept = recording.processes[*process];
     recording.note = fmt::format("process {} ({}) of {} recorded", kept.pid, kept.name.empty() ? "unnamed" : kept.name,
                                  recording.processes.size());
     recording.keep_process(*process);
   }
+  if (recording.in_virtual_time()) recording.forget_machine();
   return recording;
 }
 

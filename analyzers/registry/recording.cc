@@ -70,6 +70,20 @@ void Recording::make_sound() {
   });
 }
 
+bool Recording::in_virtual_time() const {
+  return !steps.empty() && std::all_of(steps.begin(), steps.end(), [&](const Step& step) {
+    const auto track = tracks.find(step.track);
+    if (track == tracks.end()) return false;
+    const auto clock = clocks.find(track->second.clock);
+    return clock != clocks.end() && clock->second.kind == ClockKind::virtual_time;
+  });
+}
+
+void Recording::forget_machine() {
+  std::erase_if(capacities, [&](const auto& row) { return !processes.contains(row.second.process); });
+  std::erase_if(environment, [](const auto& row) { return row.first.starts_with("calibration."); });
+}
+
 void Recording::keep_process(std::uint32_t process) {
   const auto foreign = [&](const auto& event) {
     const auto track = tracks.find(event.track);

@@ -79,6 +79,10 @@ struct Recording {
   void make_sound();
   // Keeps only what the process emitted: step ids and clocks are per process and must not be mixed.
   void keep_process(std::uint32_t process);
+  // Whether its steps tell simulated time.
+  bool in_virtual_time() const;
+  // What was measured about the machine that recorded (its memory, its arithmetic): it says nothing about a simulated one.
+  void forget_machine();
   // The process with the most steps, else with the most events; nothing in an empty recording.
   std::optional<std::uint32_t> main_process() const;
 };

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <set>
+#include <map>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -25,57 +26,98 @@ View::View(const Recording& recording) : recording_(recording) {
     ++baseline_rows_;
     if (row.step != 0) baseline_steps_.insert(row.step);
   }
-  std::set<TrackId> tracks;
-  std::size_t decode_steps = 0;
-  const Step* first = nullptr;
   for (std::size_t i = 0; i < recording.steps.size(); ++i) {
-    const Step& step = recording.steps[i];
-    if (step.step != 0) step_index_.emplace(step.step, i);
-    tracks.insert(step.track);
-    if (step.phase == Phase::prefill) continue;
-    ++decode_steps;
-    if (first == nullptr) first = &step;
+    if (recording.steps[i].step != 0) step_index_.emplace(recording.steps[i].step, i);
   }
-  step_tracks_ = tracks.size();
   std::erase_if(baseline_steps_, [this](std::uint64_t id) { return !step_index_.contains(id); });
-  if (first != nullptr && decode_steps >= fewest_steps_with_warm_up) {
-    warm_up_ = first->step;
-    warm_up_end_ = end_of(*first);
+  find_units();
+  find_warm_up();
+  find_times();
+}
+
+void View::find_units() {
+  const auto name_of = [this](TrackId id) {
+    const auto found = recording_.tracks.find(id);
+    if (found == recording_.tracks.end()) return std::string_view();
+    const std::string_view name = found->second.name;
+    const std::size_t slash = name.find('/');
+    return slash == std::string_view::npos ? std::string_view() : name.substr(0, slash);
+  };
+  std::unordered_set<TrackId> steps;
+  for (const Step& step : recording_.steps) steps.insert(step.track);
+  std::map<std::string_view, std::size_t> by_name;  // of tracks that run steps: other names may hold a slash by chance
+  for (const TrackId track : steps) {
+    if (const std::string_view name = name_of(track); !name.empty()) by_name.emplace(name, 0);
   }
-  Intervals decode, prefill, baseline;
-  TimeNs begin = 0, end = 0;
-  for (const Step& step : recording.steps) {
+  std::size_t count = 0;
+  for (auto& [name, unit] : by_name) unit = count++;
+  for (const auto& [id, track] : recording_.tracks) {
+    const auto found = by_name.find(name_of(id));
+    if (found != by_name.end() && found->second > 0) unit_of_.emplace(id, found->second);
+  }
+  units_.resize(std::max<std::size_t>(count, 1));
+}
+
+std::size_t View::unit_of(TrackId track) const {
+  if (units_.size() == 1) return 0;
+  const auto found = unit_of_.find(track);
+  return found == unit_of_.end() ? 0 : found->second;
+}
+
+void View::find_warm_up() {
+  std::vector<std::size_t> decode_steps(units_.size());
+  std::vector<const Step*> first(units_.size());
+  for (const Step& step : recording_.steps) {
+    if (step.phase == Phase::prefill) continue;
+    const std::size_t unit = unit_of(step.track);
+    ++decode_steps[unit];
+    if (first[unit] == nullptr) first[unit] = &step;
+  }
+  for (std::size_t unit = 0; unit < units_.size(); ++unit) {
+    if (decode_steps[unit] < fewest_steps_with_warm_up || first[unit]->step == 0) continue;
+    warm_up_.insert(first[unit]->step);
+    units_[unit].warms_up = true;
+    units_[unit].warm_up_end = end_of(*first[unit]);
+  }
+}
+
+// Units share the stretch from the first decode step of any to the last; of it each leaves out what it spent otherwise.
+void View::find_times() {
+  std::vector<Intervals> decode(units_.size()), others(units_.size());
+  TimeRange all{std::numeric_limits<TimeNs>::max(), std::numeric_limits<TimeNs>::min()};
+  const auto count = static_cast<TimeNs>(units_.size());
+  for (const Step& step : recording_.steps) {
+    const std::size_t unit = unit_of(step.track);
     switch (class_of(step)) {
       case StepClass::prefill:
-        prefill.push_back(range_of(step));
+        units_[unit].prefill.push_back(range_of(step));
         break;
       case StepClass::baseline:
-        baseline.push_back(range_of(step));
-        break;
       case StepClass::warm_up:
+        others[unit].push_back(range_of(step));
         break;
       case StepClass::decode:
-        if (decode.empty()) begin = step.start;
-        end = std::max(end, end_of(step));
-        decode.push_back(range_of(step));
+        all.begin = std::min({all.begin, step.start, units_[unit].warms_up ? units_[unit].warm_up_end : step.start});
+        all.end = std::max(all.end, end_of(step));
+        decode[unit].push_back(range_of(step));
         break;
     }
   }
-  prefill_ = unite(std::move(prefill));
-  prefill_length_ = total(prefill_);
-  if (decode.empty()) return;
-  if (warm_up_ != 0) begin = std::min(begin, warm_up_end_);
-  // Only prefill, only baseline: what runs beside a decode step is still decode time.
-  Intervals others = prefill_;
-  others.insert(others.end(), baseline.begin(), baseline.end());
-  others = subtract(unite(std::move(others)), unite(std::move(decode)));
-  decode_ = subtract({{begin, end}}, others);
-  decode_length_ = total(decode_);
+  for (std::size_t unit = 0; unit < units_.size(); ++unit) {
+    Unit& each = units_[unit];
+    each.prefill = unite(std::move(each.prefill));
+    prefill_length_ += total(each.prefill) / count;
+    if (all.begin > all.end) continue;
+    // Only prefill, only baseline: what runs beside a decode step is still decode time.
+    others[unit].insert(others[unit].end(), each.prefill.begin(), each.prefill.end());
+    each.decode = subtract({all}, subtract(unite(std::move(others[unit])), unite(std::move(decode[unit]))));
+    decode_length_ += total(each.decode) / count;
+  }
 }
 
 View::StepClass View::class_of(const Step& step) const {
   if (step.phase == Phase::prefill) return StepClass::prefill;
-  if (step.step != 0 && step.step == warm_up_) return StepClass::warm_up;
+  if (step.step != 0 && warm_up_.contains(step.step)) return StepClass::warm_up;
   if (baseline_steps_.contains(step.step)) return StepClass::baseline;
   return StepClass::decode;
 }
@@ -183,16 +225,18 @@ std::vector<SpeculationStep> View::speculation(const Scope& scope) const {
   return rows;
 }
 
-bool View::belongs(const Scope& scope, TierId tier, TimeNs time, std::uint64_t step_id, Phase phase) const {
+bool View::belongs(const Scope& scope, TrackId track, TierId tier, TimeNs time, std::uint64_t step_id,
+                   Phase phase) const {
   if (scope.tier && tier != *scope.tier) return false;
   if (scope.range && !scope.range->overlaps(time, time)) return false;
   const Step* step = find_step(step_id);
+  const Unit& unit = units_[unit_of(track)];
   if (phase == Phase::none) {
-    phase = step != nullptr ? step->phase : contains(prefill_, time) ? Phase::prefill : Phase::decode;
+    phase = step != nullptr ? step->phase : contains(unit.prefill, time) ? Phase::prefill : Phase::decode;
   }
   if (phase != scope.phase) return false;
-  const bool warming_up = step != nullptr ? step->step == warm_up_ : time < warm_up_end_;
-  return !(phase == Phase::decode && warm_up_ != 0 && warming_up);
+  const bool warming_up = step != nullptr ? warm_up_.contains(step->step) : unit.warms_up && time < unit.warm_up_end;
+  return !(phase == Phase::decode && warming_up);
 }
 
 std::vector<BlockAccess> View::accesses(const Scope& scope) const {
@@ -201,13 +245,24 @@ std::vector<BlockAccess> View::accesses(const Scope& scope) const {
   return kept;
 }
 
+Intervals View::time(const Scope& scope, TrackId track) const {
+  const Intervals& time = units_[unit_of(track)].of(scope.phase);
+  return scope.range ? clip(time, *scope.range) : time;
+}
+
 Intervals View::time(const Scope& scope) const {
-  return scope.range ? clip(phase_time(scope.phase), *scope.range) : phase_time(scope.phase);
+  Intervals time;
+  for (const Unit& unit : units_) time.insert(time.end(), unit.of(scope.phase).begin(), unit.of(scope.phase).end());
+  if (units_.size() > 1) time = unite(std::move(time));
+  return scope.range ? clip(time, *scope.range) : time;
 }
 
 TimeNs View::wall(const Scope& scope) const {
-  if (scope.range) return total(time(scope));
-  return scope.phase == Phase::prefill ? prefill_length_ : decode_length_;
+  if (!scope.range) return scope.phase == Phase::prefill ? prefill_length_ : decode_length_;
+  TimeNs sum = 0;
+  const auto count = static_cast<TimeNs>(units_.size());
+  for (const Unit& unit : units_) sum += total(clip(unit.of(scope.phase), *scope.range)) / count;
+  return sum;
 }
 
 TimeRange View::run() const {
@@ -220,9 +275,9 @@ TimeRange View::run() const {
   return run.begin > run.end ? TimeRange{0, 0} : run;
 }
 
-bool View::in_scope(TimeNs time, const Scope& scope) const {
+bool View::in_scope(TrackId track, TimeNs time, const Scope& scope) const {
   if (scope.range && !scope.range->overlaps(time, time)) return false;
-  return contains(phase_time(scope.phase), time);
+  return contains(units_[unit_of(track)].of(scope.phase), time);
 }
 
 std::string View::window(const Scope& scope, bool keeps_warm_up, bool keeps_baseline) const {

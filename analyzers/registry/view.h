@@ -3,12 +3,15 @@
 //
 // The rules, the same for every metric:
 //  - prefill and decode are kept apart; decode is the default. A step that mixes both counts as prefill.
-//  - warm-up is the first decode step of the recording (blocks that were never touched before, tables still empty). It
-//  is left
-//    out unless there are fewer than 3 decode steps.
+//  - warm-up is the first decode step (blocks that were never touched before, tables still empty), of each unit. It is
+//    left out unless there are fewer than 3 decode steps.
 //  - baseline steps (run without speculation on purpose, to measure c and v(n)) are an intervention of the measurement
 //  and are
 //    left out of everything but what they were made for.
+//  - a unit is one of several devices that work side by side in one process, as cards do: its tracks are named
+//    "card 3/compute", "card 3/prefetch". Tracks without a slash, and where no track that runs steps has one, belong to
+//    one unit, the whole process. Every unit has a decode time of its own, so that one's prefill is not counted as
+//    another's decoding; shares are averaged over units.
 //  - decode time is the wall time from the end of warm-up to the end of the last decode step, less stretches in which
 //  only prefill
 //    or only baseline steps ran. Pauses between decode steps belong to it.
@@ -76,12 +79,12 @@ class View {
   }
   // The same choice for one access. scope.request is not looked at.
   bool belongs(const BlockAccess& access, const Scope& scope) const {
-    return belongs(scope, access.tier, access.time, access.step, access.phase);
+    return belongs(scope, access.track, access.tier, access.time, access.step, access.phase);
   }
   // Prefetches are told apart by the step they happened in, as accesses are, so that a use and an eviction of the same
   // step are always both in a scope or both outside.
   bool belongs(const Prefetch& prefetch, const Scope& scope) const {
-    return belongs(scope, prefetch.tier, prefetch.time, prefetch.step, Phase::none);
+    return belongs(scope, prefetch.track, prefetch.tier, prefetch.time, prefetch.step, Phase::none);
   }
 
   // Events of the scope's request, or of all.
@@ -95,15 +98,17 @@ class View {
       visit(recording_.requests[entry.position]);
   }
 
-  // Wall time of the scope's phase, see above. Empty without steps.
+  // Wall time of the scope's phase, see above; of the track's unit, or of any of them. Empty without steps.
+  Intervals time(const Scope& scope, TrackId track) const;
   Intervals time(const Scope& scope) const;
-  TimeNs wall(const Scope& scope) const;                 // its length
-  TimeRange run() const;                                 // first to last request event and step; empty without any
-  bool in_scope(TimeNs time, const Scope& scope) const;  // by time(): for events that name neither step nor phase
+  TimeNs wall(const Scope& scope) const;  // its length, of several units the mean
+  TimeRange run() const;                  // first to last request event and step; empty without any
+  // By time(): for events that name neither step nor phase.
+  bool in_scope(TrackId track, TimeNs time, const Scope& scope) const;
 
-  // Number of tracks that ran steps: the computing units that wall time is shared by.
-  std::size_t step_tracks() const { return step_tracks_; }
-  std::size_t warm_up_steps() const { return warm_up_ == 0 ? 0 : 1; }
+  std::size_t units() const { return units_.size(); }  // at least 1
+  std::size_t unit_of(TrackId track) const;            // 0..units()-1
+  std::size_t warm_up_steps() const { return warm_up_.size(); }
   std::size_t baseline_step_count() const { return baseline_steps_.size(); }
 
   // "decode, 1 warm-up step and 12 baseline steps left out"
@@ -118,8 +123,17 @@ class View {
   }
 
  private:
-  const Intervals& phase_time(Phase phase) const { return phase == Phase::prefill ? prefill_ : decode_; }
-  bool belongs(const Scope& scope, TierId tier, TimeNs time, std::uint64_t step, Phase phase) const;
+  struct Unit {
+    Intervals decode, prefill;
+    TimeNs warm_up_end = 0;
+    bool warms_up = false;
+
+    const Intervals& of(Phase phase) const { return phase == Phase::prefill ? prefill : decode; }
+  };
+  void find_units();
+  void find_warm_up();
+  void find_times();
+  bool belongs(const Scope& scope, TrackId track, TierId tier, TimeNs time, std::uint64_t step, Phase phase) const;
   bool keeps(const SpeculationStep& row, const Scope& scope) const;
   const KeyIndex& rows_by_step() const;
   const KeyIndex& rows_by_request() const;
@@ -131,11 +145,10 @@ class View {
   std::unordered_map<std::uint64_t, std::size_t> step_index_;
   std::unordered_set<std::uint64_t> baseline_steps_;
   std::uint64_t baseline_rows_ = 0;
-  std::uint64_t warm_up_ = 0;  // id of the warm-up step, 0 = none
-  TimeNs warm_up_end_ = 0;
-  std::size_t step_tracks_ = 0;
-  Intervals decode_, prefill_;
-  TimeNs decode_length_ = 0, prefill_length_ = 0;
+  std::unordered_set<std::uint64_t> warm_up_;  // ids of the warm-up steps
+  std::vector<Unit> units_;
+  std::unordered_map<TrackId, std::size_t> unit_of_;  // of tracks beyond the first unit's; most recordings have one
+  TimeNs decode_length_ = 0, prefill_length_ = 0;     // means over units
   mutable KeyIndex rows_by_step_, rows_by_request_, events_by_request_, accesses_by_step_;
   mutable const Step* last_found_ = nullptr;  // events of one step follow one another
   mutable std::unordered_map<std::type_index, std::shared_ptr<const void>> shared_;

@@ -98,7 +98,8 @@ MetricValue model_bandwidth(const View& view, const Scope& scope) {
   if (work.steps == 0 || work.time <= 0) return unavailable(reasons::no_steps(view, scope));
   const roofline::Dram dram = roofline::dram(view, scope);
   if (!dram.lacking.empty()) return unavailable(dram.lacking);
-  MetricValue value = scalar(work.bytes / (work.time / 1e9) / dram.bandwidth, work.steps);
+  MetricValue value =
+      scalar(work.bytes / (work.time / static_cast<double>(work.tracks) / 1e9) / dram.bandwidth, work.steps);
   value.subject = "dram";
   value.beside = {{"bytes per step", "B", work.bytes_per_step}, {dram.source, "B/s", dram.bandwidth}};
   return value;
@@ -106,20 +107,24 @@ MetricValue model_bandwidth(const View& view, const Scope& scope) {
 
 MetricValue link_utilization(const View& view, const Scope& scope) {
   // Busy share of each pair of tiers; the busiest is the value.
-  std::map<std::pair<TierId, TierId>, Intervals> links;
+  std::map<std::pair<TierId, TierId>, std::map<std::size_t, Intervals>> links;  // by unit
+  std::map<std::size_t, TrackId> track_of;
   double bytes = 0, useful = 0, depth = 0, count = 0;
   for (const Transfer& transfer : view.recording().transfers) {
-    if (!view.in_scope(transfer.start, scope)) continue;
-    links[{transfer.from, transfer.to}].push_back({transfer.start, end_of(transfer)});
+    if (!view.in_scope(transfer.track, transfer.start, scope)) continue;
+    const std::size_t unit = view.unit_of(transfer.track);
+    track_of.emplace(unit, transfer.track);
+    links[{transfer.from, transfer.to}][unit].push_back({transfer.start, end_of(transfer)});
     bytes += static_cast<double>(transfer.bytes), useful += static_cast<double>(transfer.useful_bytes),
         depth += transfer.queue_depth, ++count;
   }
-  const Intervals time = view.time(scope);
-  if (links.empty() || total(time) <= 0) return unavailable(reasons::no_transfers());
+  const double wall = static_cast<double>(view.wall(scope)) * static_cast<double>(view.units());
+  if (links.empty() || wall <= 0) return unavailable(reasons::no_transfers());
   MetricValue value = scalar(0, static_cast<std::uint64_t>(count));
-  for (auto& [link, ranges] : links) {
-    const double busy =
-        static_cast<double>(total(intersect(unite(std::move(ranges)), time))) / static_cast<double>(total(time));
+  for (auto& [link, by_unit] : links) {
+    double busy = 0;
+    for (auto& [unit, ranges] : by_unit)
+      busy += static_cast<double>(total(intersect(unite(std::move(ranges)), view.time(scope, track_of[unit])))) / wall;
     const std::string name =
         fmt::format("{} to {}", view.recording().tier_name(link.first), view.recording().tier_name(link.second));
     value.parts.push_back({name, busy, 0, false});
@@ -167,8 +172,8 @@ void register_bandwidth(Catalogue& catalogue) {
                  .compute = model_bandwidth});
   catalogue.add({.name = "link_utilization",
                  .unit = "ratio",
-                 .definition = "share of decode wall time during which at least one transfer runs between two tiers; "
-                               "the busiest pair, others beside it",
+                 .definition = "share of decode wall time during which at least one transfer runs between two tiers, "
+                               "averaged over cards; the busiest pair, others beside it",
                  .needs = "transfers",
                  .events = events,
                  .by = {By::window},

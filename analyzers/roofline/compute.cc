@@ -1,6 +1,7 @@
 // Arithmetic against its peak, and a step's time against the time its FLOPs and bytes need.
 #include <algorithm>
 #include <set>
+#include <vector>
 
 #include "analyzers/registry/reasons.h"
 #include "analyzers/registry/statistics.h"
@@ -12,22 +13,25 @@ namespace dmprof {
 namespace {
 
 MetricValue compute_utilization(const View& view, const Scope& scope) {
-  const Intervals time = view.time(scope);
-  double busy = 0;
+  std::vector<Intervals> times(view.units());
+  std::vector<bool> known(view.units());
+  double busy = 0, whole = 0;
   std::uint64_t kernels = 0;
   std::set<TrackId> tracks;
   for (const Kernel& kernel : view.recording().kernels) {
-    const TimeNs inside = overlap(time, {kernel.start, end_of(kernel)});
+    const std::size_t unit = view.unit_of(kernel.track);
+    if (!known[unit]) times[unit] = view.time(scope, kernel.track), known[unit] = true;
+    const TimeNs inside = overlap(times[unit], {kernel.start, end_of(kernel)});
     if (inside <= 0) continue;
     // A wait inside the kernel is taken out in proportion to the part of it that lies in the window.
     const double waiting =
         std::clamp(static_cast<double>(kernel.stall) / static_cast<double>(kernel.duration), 0.0, 1.0);
     busy += static_cast<double>(inside) * (1 - waiting);
-    tracks.insert(kernel.track);
+    if (tracks.insert(kernel.track).second) whole += static_cast<double>(total(times[unit]));
     ++kernels;
   }
   if (kernels == 0) return unavailable("no kernels here: when the compute units did arithmetic is not known");
-  return scalar(busy / (static_cast<double>(total(time)) * static_cast<double>(tracks.size())), kernels);
+  return scalar(busy / whole, kernels);
 }
 
 MetricValue flops_utilization(const View& view, const Scope& scope) {
@@ -69,7 +73,8 @@ MetricValue over_roofline(const View& view, const Scope& scope) {
   if (longest <= 0)
     return unavailable(
         "no peak is known: neither calibrated FLOP/s nor the measured bandwidth of a tier that moved bytes");
-  value.value = work.time / 1e9 / longest;
+  // Tracks that step side by side share the peaks.
+  value.value = work.time / static_cast<double>(work.tracks) / 1e9 / longest;
   return value;
 }
 

@@ -18,7 +18,7 @@ MetricValue intensity(const View& view, const Scope& scope) {
   MetricValue value = scalar(work.flops / work.bytes, work.steps);
   double attention_flops = 0, attention_bytes = 0, weight_flops = 0, weight_bytes = 0;
   for (const Kernel& kernel : view.recording().kernels) {
-    if (!view.in_scope(kernel.start, scope) || kernel.bytes == 0) continue;
+    if (!view.in_scope(kernel.track, kernel.start, scope) || kernel.bytes == 0) continue;
     const bool attention = view.recording().name(kernel.name).find("attention") != std::string_view::npos;
     (attention ? attention_flops : weight_flops) += static_cast<double>(kernel.flops);
     (attention ? attention_bytes : weight_bytes) += static_cast<double>(kernel.bytes);
@@ -74,8 +74,12 @@ MetricValue ridge_point(const View& view, const Scope& scope) {
 // Hit rate over all managed tiers, for the article's formula.
 std::optional<double> hit_rate(const View& view, const Scope& scope) {
   double hits = 0, all = 0;
-  view.each_access(scope,
-                   [&](const BlockAccess& access) { hits += access.outcome == AccessOutcome::hit ? 1 : 0, ++all; });
+  const auto& capacities = view.recording().capacities;
+  view.each_access(scope, [&](const BlockAccess& access) {
+    const auto tier = capacities.find(access.tier);
+    if (tier != capacities.end() && !tier->second.managed) return;
+    hits += access.outcome == AccessOutcome::hit ? 1 : 0, ++all;
+  });
   if (all == 0) return std::nullopt;
   return hits / all;
 }

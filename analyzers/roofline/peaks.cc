@@ -1,6 +1,8 @@
 #include "analyzers/roofline/peaks.h"
 
 #include <algorithm>
+#include <unordered_set>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -88,21 +90,28 @@ std::optional<double> peak_flops(const Recording& recording) {
 
 std::map<TierId, Traffic> traffic(const View& view, const Scope& scope, const std::unordered_set<std::size_t>& unused) {
   std::map<TierId, Traffic> result;
-  const Intervals time = view.time(scope);
-  std::map<TierId, Intervals> busy;
+  std::vector<Intervals> times(view.units());
+  std::vector<bool> known(view.units());
+  std::map<TierId, std::map<std::size_t, Intervals>> busy;  // by unit
   const std::vector<Transfer>& transfers = view.recording().transfers;
   for (std::size_t i = 0; i < transfers.size(); ++i) {
     const Transfer& transfer = transfers[i];
-    const double share = share_inside(time, transfer.start, end_of(transfer));
+    const std::size_t unit = view.unit_of(transfer.track);
+    if (!known[unit]) times[unit] = view.time(scope, transfer.track), known[unit] = true;
+    const double share = share_inside(times[unit], transfer.start, end_of(transfer));
     if (share <= 0) continue;
     Traffic& tier = result[transfer.from];
     tier.bytes += share * static_cast<double>(transfer.bytes);
     (unused.contains(i) ? tier.unused : tier.useful) += share * static_cast<double>(transfer.useful_bytes);
     ++tier.transfers;
-    busy[transfer.from].push_back({transfer.start, end_of(transfer)});
+    busy[transfer.from][unit].push_back({transfer.start, end_of(transfer)});
   }
-  for (auto& [tier, ranges] : busy)
-    result[tier].busy = static_cast<double>(total(intersect(unite(std::move(ranges)), time)));
+  for (auto& [tier, by_unit] : busy) {
+    double sum = 0;
+    for (auto& [unit, ranges] : by_unit)
+      sum += static_cast<double>(total(intersect(unite(std::move(ranges)), times[unit])));
+    result[tier].busy = sum / static_cast<double>(view.units());
+  }
   return result;
 }
 
@@ -119,13 +128,16 @@ std::optional<TierId> slowest(const Recording& recording, const std::map<TierId,
 
 Work work(const View& view, const Scope& scope) {
   Work sum;
+  std::unordered_set<TrackId> tracks;
   for (const Step& step : view.steps(scope)) {
     sum.parameter_bytes += static_cast<double>(step.parameter_bytes);
     sum.kv_bytes += static_cast<double>(step.kv_bytes);
     sum.flops += static_cast<double>(step.flops);
     sum.time += static_cast<double>(step.duration);
     ++sum.steps;
+    tracks.insert(step.track);
   }
+  sum.tracks = std::max<std::size_t>(tracks.size(), 1);
   sum.bytes = sum.parameter_bytes + sum.kv_bytes;
   if (sum.steps > 0) sum.bytes_per_step = sum.bytes / static_cast<double>(sum.steps);
   return sum;

@@ -37,7 +37,7 @@ std::optional<double> peak_flops(const Recording& recording);  // FLOP/s
 struct Traffic {
   // B, transfers clipped to the window in proportion to their time; `unused`: asked for by prefetches nobody used
   double bytes = 0, useful = 0, unused = 0;
-  double busy = 0;  // ns of the window in which at least one of them ran
+  double busy = 0;  // ns of the window in which at least one of them ran, of several units the mean
   std::uint64_t transfers = 0;
 };
 // What was read from each tier within the scope's time. The useful bytes of the transfers at the positions `unused`
@@ -52,6 +52,7 @@ std::optional<TierId> slowest(const Recording& recording, const std::map<TierId,
 struct Work {
   double bytes = 0, parameter_bytes = 0, kv_bytes = 0, flops = 0, time = 0;  // time: ns of the steps
   std::uint64_t steps = 0;
+  std::size_t tracks = 1;  // that ran the steps, side by side
   double bytes_per_step = 0;
 };
 Work work(const View& view, const Scope& scope);

@@ -100,9 +100,9 @@ Status AttachCollector::discover() {
       continue;
     }
     if (!wanted(page->identity())) continue;
-    if (!page->alive()) {
+    if (const Life life = page->life(); life != Life::runs) {
       // A process that /proc does not tell about, but that is there, was not seen for a passing reason.
-      if (::kill(static_cast<pid_t>(name.pid), 0) == 0) present.erase(key);
+      if (life == Life::unknown || ::kill(static_cast<pid_t>(name.pid), 0) == 0) present.erase(key);
       continue;
     }
     const bool running =

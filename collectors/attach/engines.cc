@@ -1,8 +1,10 @@
 #include "collectors/attach/engines.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <optional>
 #include <utility>
 
@@ -20,6 +22,13 @@ std::string shortened(std::string command) {
   while (end > 0 && (static_cast<unsigned char>(command[end]) & 0xc0) == 0x80) --end;
   command.resize(end);
   return command + "...";
+}
+
+// Without a descriptor no directory is read, and none of its pages is seen.
+bool can_look() {
+  const int fd = ::open("/proc/self", O_PATH | O_CLOEXEC);
+  if (fd >= 0) ::close(fd);
+  return fd >= 0 || (errno != EMFILE && errno != ENFILE);
 }
 
 }  // namespace
@@ -59,6 +68,8 @@ Result<ring::ControlPage> find_engine(std::int64_t pid) {
     if (!page) refused = page.error();
   }
   if (refused) return tl::unexpected(*refused);
+  if (!can_look())
+    return fail(ErrorKind::environment, "no file descriptor is left to look for " + process + ": raise `ulimit -n`");
   if (*owner != ::geteuid()) {
     return fail(ErrorKind::environment,
                 process + " belongs to another user (uid " + std::to_string(*owner) + "): run dmprof as that user");

@@ -9,7 +9,7 @@
 
 namespace dmprof {
 
-// The kind decides the exit status of the command line (see cli/exit_status.h); the text is for people.
+// The kind decides the exit status of the command line (see exit_status.h); the text is for people.
 enum class ErrorKind {
   usage,          // the caller asked for something that does not exist or does not fit together
   cannot_answer,  // the recording lacks what the question needs

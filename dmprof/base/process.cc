@@ -1,18 +1,25 @@
 #include "dmprof/base/process.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <charconv>
+#include <optional>
 #include <string>
 
 namespace dmprof {
+namespace {
 
-std::uint64_t process_start(std::int64_t pid) {
+// Empty when this process lacks what it takes to look.
+std::optional<std::uint64_t> look_up_start(std::int64_t pid) {
   if (pid <= 0) return 0;
   const int fd = ::open(("/proc/" + std::to_string(pid) + "/stat").c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return 0;
+  if (fd < 0) {
+    if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) return std::nullopt;
+    return 0;
+  }
   char text[4096];  // the kernel writes about 350 bytes, all in one read
   ssize_t length = 0;
   do {
@@ -20,6 +27,18 @@ std::uint64_t process_start(std::int64_t pid) {
   } while (length < 0 && errno == EINTR);
   ::close(fd);
   return length <= 0 ? 0 : process_start_in({text, static_cast<std::size_t>(length)});
+}
+
+}  // namespace
+
+std::uint64_t process_start(std::int64_t pid) { return look_up_start(pid).value_or(0); }
+
+Life life_of(std::int64_t pid, std::uint64_t start) {
+  if (start == 0) return Life::ended;
+  if (const auto found = look_up_start(pid)) return *found == start ? Life::runs : Life::ended;
+  // Asking for the pid alone takes no descriptor.
+  const bool gone = ::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH;
+  return gone ? Life::ended : Life::unknown;
 }
 
 std::uint64_t process_start_in(std::string_view stat) {

@@ -7,10 +7,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "dmprof/base/error.h"
+#include "dmprof/base/flat_map.h"
 #include "dmprof/cachemodel/block.h"
 #include "dmprof/cachemodel/policy.h"
 
@@ -82,7 +82,8 @@ class BlockCache {
   std::uint64_t pinned_bytes_ = 0;
   std::uint64_t tick_ = 0;
   std::unique_ptr<CachePolicy> policy_;
-  std::unordered_map<BlockId, Entry> entries_;
+  FlatMap<Entry> entries_;
+  std::vector<BlockId> victims_;  // scratch
 };
 
 }  // namespace dmprof::cachemodel

@@ -1,12 +1,12 @@
-// Resident blocks ordered by how soon they should go; the common part of the policies. O(log n) per call.
+// Resident blocks ordered by how soon they should go; the common part of the policies. A heap with an index: O(log n)
+// per call, no allocation once it has grown.
 #pragma once
 
 #include <compare>
 #include <cstdint>
-#include <set>
-#include <unordered_map>
 #include <vector>
 
+#include "dmprof/base/flat_map.h"
 #include "dmprof/cachemodel/block.h"
 
 namespace dmprof::cachemodel {
@@ -27,9 +27,9 @@ class RankedBlocks {
     auto operator<=>(const Candidate&) const = default;
   };
 
-  bool contains(BlockId block) const { return entries_.contains(block); }
+  bool contains(BlockId block) const { return slots_.contains(block); }
   // The rank of a block that is present.
-  Rank rank(BlockId block) const { return entries_.at(block).rank; }
+  Rank rank(BlockId block) const { return entries_[*slots_.find(block)].rank; }
 
   void insert(BlockId block, std::uint64_t bytes, Rank rank);
   // These three do nothing where the block is absent.
@@ -43,25 +43,56 @@ class RankedBlocks {
   bool collect(std::uint64_t bytes, std::vector<BlockId>& victims, Acceptable acceptable) const {
     const std::size_t before = victims.size();
     std::uint64_t freed = 0;
-    for (const Candidate& candidate : candidates_) {
-      if (freed >= bytes || !acceptable(candidate)) break;
-      victims.push_back(candidate.block);
-      freed += entries_.at(candidate.block).bytes;
+    for (InOrder next(*this); freed < bytes;) {
+      if (next.ended() || !acceptable(next.candidate())) {
+        victims.resize(before);
+        return false;
+      }
+      victims.push_back(next.candidate().block);
+      freed += entries_[next.slot()].bytes;
+      if (freed < bytes) next.advance();
     }
-    if (freed >= bytes) return true;
-    victims.resize(before);
-    return false;
+    return true;
   }
 
  private:
+  static constexpr std::size_t kArity = 4;
+  static constexpr std::size_t kPinned = SIZE_MAX;
+
   struct Entry {
     std::uint64_t bytes = 0;
     Rank rank;
-    bool pinned = false;
+    std::size_t place = kPinned;  // in heap_
+  };
+  struct Node {
+    Candidate candidate;
+    std::uint32_t slot = 0;  // of its entry
   };
 
-  std::unordered_map<BlockId, Entry> entries_;
-  std::set<Candidate> candidates_;  // the unpinned ones
+  // Goes through the heap from the smallest on, without changing it.
+  class InOrder {
+   public:
+    explicit InOrder(const RankedBlocks& blocks) : heap_(blocks.heap_) {}
+    bool ended() const { return here_ >= heap_.size(); }
+    const Candidate& candidate() const { return heap_[here_].candidate; }
+    std::uint32_t slot() const { return heap_[here_].slot; }
+    void advance();
+
+   private:
+    const std::vector<Node>& heap_;
+    std::size_t here_ = 0;
+    std::vector<std::size_t> open_;  // places whose parents were visited
+  };
+
+  void put_in(BlockId block, std::uint32_t slot);
+  void take_out(Entry& entry);
+  void settle(std::size_t hole, Node node);
+  void place(std::size_t where, const Node& node);
+
+  FlatMap<std::uint32_t> slots_;  // where a block's entry is
+  std::vector<Entry> entries_;
+  std::vector<std::uint32_t> free_;  // entries that nobody has
+  std::vector<Node> heap_;           // the unpinned ones
 };
 
 }  // namespace dmprof::cachemodel

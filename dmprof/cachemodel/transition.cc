@@ -4,12 +4,10 @@
 #include <iterator>
 #include <utility>
 
+#include "dmprof/cachemodel/successors.h"
+
 namespace dmprof::cachemodel {
 namespace {
-
-bool goes_before(std::uint32_t count_a, BlockId a, std::uint32_t count_b, BlockId b) {
-  return count_a != count_b ? count_a > count_b : a < b;
-}
 
 // Sums equal positions and keeps the most probable ones.
 void merge_and_prune(Distribution& states, std::size_t max_states) {
@@ -74,33 +72,7 @@ TransitionMatrix::Row& TransitionMatrix::touch_row(const Position& context) {
 
 void TransitionMatrix::learn(const Position& context, BlockId next) {
   Row& row = touch_row(context);
-  auto& successors = row.successors;
-  auto found =
-      std::find_if(successors.begin(), successors.end(), [&](const Successor& each) { return each.block == next; });
-  if (found == successors.end()) {
-    if (successors.size() >= options_.max_successors) {
-      row.total -= successors.back().count;
-      successors.pop_back();
-    }
-    successors.push_back({next, 0});
-    found = std::prev(successors.end());
-  }
-  ++found->count;
-  ++row.total;
-  while (found != successors.begin() &&
-         goes_before(found->count, found->block, std::prev(found)->count, std::prev(found)->block)) {
-    std::iter_swap(found, std::prev(found));
-    --found;
-  }
-  if (row.total >= options_.decay_at) halve(row);
-}
-
-void TransitionMatrix::halve(Row& row) {
-  row.total = 0;
-  for (Successor& each : row.successors) row.total += each.count /= 2;
-  std::erase_if(row.successors, [](const Successor& each) { return each.count == 0; });
-  std::sort(row.successors.begin(), row.successors.end(),
-            [](const Successor& a, const Successor& b) { return goes_before(a.count, a.block, b.count, b.block); });
+  count_successor(row.successors, row.total, next, options_.max_successors, options_.decay_at);
 }
 
 const TransitionMatrix::Row* TransitionMatrix::find(const Position& context) const {

@@ -112,7 +112,6 @@ class TransitionMatrix {
 
   void learn(const Position& context, BlockId next);
   Row& touch_row(const Position& context);
-  void halve(Row& row);
   const Row* find(const Position& context) const;
   const Row* best_row(const Position& position) const;
   Status add_parsed(const std::string& line);

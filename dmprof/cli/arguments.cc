@@ -18,18 +18,17 @@ namespace dmprof::cli {
 namespace {
 
 // Commands of the product's contract that this version does not have yet.
-constexpr std::array<std::string_view, 10> planned_commands = {"import",  "whatif", "tune",   "plan", "advise",
-                                                               "compare", "gate",   "report", "view", "top"};
+constexpr std::array<std::string_view, 9> planned_commands = {"import", "whatif", "plan", "advise", "compare",
+                                                              "gate",   "report", "view", "top"};
 
 // Flags of the contract that this version does not have yet, and the command they belong to.
 struct PlannedFlag {
   std::string_view command, flag;
 };
-constexpr std::array<PlannedFlag, 3> planned_flags = {
-    {{"diagnose", "--verify"}, {"diagnose", "--yes"}, {"attach", "--url"}}};
+constexpr std::array<PlannedFlag, 1> planned_flags = {{{"attach", "--url"}}};
 
-constexpr auto declare_all = {declare_run,    declare_attach, declare_metrics, declare_diagnose, declare_query,
-                              declare_export, declare_rules,  declare_doctor,  declare_calibrate};
+constexpr auto declare_all = {declare_run,    declare_attach, declare_metrics, declare_diagnose,  declare_query,
+                              declare_export, declare_rules,  declare_doctor,  declare_calibrate, declare_tune};
 
 std::vector<std::string> command_names(const CLI::App& app) {
   std::vector<std::string> names;

@@ -18,6 +18,7 @@ constexpr double endless = std::numeric_limits<double>::infinity();  // until Ct
 struct Flags {
   std::vector<std::int64_t> pids;
   std::string output;
+  bool force = false;
   double duration_s = endless;
   double interval_s = 0.2;
 };
@@ -39,6 +40,7 @@ Result<ExitStatus> attach_command(const Flags& flags, const Shared& shared) {
   request.commit_every = std::chrono::milliseconds(std::lround(flags.interval_s * 1000));
   if (limited) request.duration = std::chrono::nanoseconds(std::llround(flags.duration_s * 1e9));
   request.output = flags.output;
+  request.force = flags.force;
   request.stem = fmt::format("pid-{}", flags.pids.front());
   return record_and_conclude(request, shared);
 }
@@ -54,6 +56,7 @@ DeclaredCommand declare_attach(const Syntax& root, const std::shared_ptr<Shared>
   app.number("--interval", flags->interval_s, "S",
              "Seconds between commits, which is what a live view lags and a killed recorder loses (0.2)");
   app.text("-o,--output", flags->output, "FILE", "Recording to write; a new one in the data directory when left out");
+  app.flag("--force", flags->force, "Let -o replace a file that is no recording");
   app.flag("--json", shared->json, "Print the summary as JSON");
   return {app, [flags, shared] { return attach_command(*flags, *shared); }};
 }

@@ -14,6 +14,7 @@
 #include "dmprof/cli/recordings.h"
 #include "dmprof/cli/terminal.h"
 #include "dmprof/cli/values.h"
+#include "dmprof/cli/verify.h"
 #include "dmprof/report/diagnosis_json.h"
 #include "dmprof/report/diagnosis_text.h"
 
@@ -27,6 +28,9 @@ struct Flags {
   std::string slo;
   std::string language;
   std::vector<std::string> rule_folders;
+  bool verify = false;
+  bool all = false;
+  bool yes = false;
 };
 
 Result<std::optional<rules::Severity>> parse_fail_on(const std::string& word) {
@@ -54,6 +58,8 @@ Result<rules::Language> language_of(const std::string& word) {
 }
 
 Result<ExitStatus> diagnose_command(const Flags& flags, bool json) {
+  if ((flags.all || flags.yes) && !flags.verify)
+    return fail(ErrorKind::usage, fmt::format("{} goes with --verify; leave it out", flags.all ? "--all" : "--yes"));
   auto fail_on = parse_fail_on(flags.fail_on);
   if (!fail_on) return tl::unexpected(fail_on.error());
   auto language = language_of(flags.language);
@@ -70,6 +76,8 @@ Result<ExitStatus> diagnose_command(const Flags& flags, bool json) {
   if (!recording) return tl::unexpected(recording.error());
   auto diagnosis = diagnose_recording(*recording, playbook->rules, slo);
   if (!diagnosis) return tl::unexpected(diagnosis.error());
+  DMPROF_TRY(recall_measured(*recording, *diagnosis));
+  if (flags.verify) DMPROF_TRY(verify_fixes(*recording, *diagnosis, {flags.all, flags.yes}));
 
   for (const Error& refused : playbook->refused) diagnosis->refused.push_back({"", refused.message});
 
@@ -105,6 +113,10 @@ DeclaredCommand declare_diagnose(const Syntax& root, const std::shared_ptr<Share
   app.flag("--json", shared->json, "Print JSON");
   app.text("--fail-on", flags->fail_on, "SEVERITY",
            "Exit with 1 when a finding is at least this severe: error, warning, info");
+  app.flag("--verify", flags->verify,
+           "Run the recorded command with the first fix and without it, in turns, and say whether the fix helps");
+  app.flag("--all", flags->all, "With --verify: try every fix that can be typed for the recorded engine");
+  app.flag("--yes", flags->yes, "With --verify: run without asking");
   app.text("--slo", flags->slo, "LIST", "Objectives, such as ttft=200ms,itl=50ms (also tpot, e2e)");
   app.text("--lang", flags->language, "LANGUAGE", "en or zh (else as LC_ALL, LC_MESSAGES or LANG say)");
   app.texts("--rules", flags->rule_folders, "DIR", "Folder with rules of your own, beside the built-in ones");

@@ -6,7 +6,9 @@
 
 #include "dmprof/base/suggest.h"
 #include "dmprof/cli/commands.h"
+#include "dmprof/cli/coverage.h"
 #include "dmprof/cli/output.h"
+#include "dmprof/cli/output_file.h"
 #include "dmprof/cli/recordings.h"
 #include "dmprof/export/chrome.h"
 #include "dmprof/export/csv.h"
@@ -26,10 +28,25 @@ struct Flags {
   std::string format;
   std::string output;
   std::string table;
+  bool force = false;
 };
 
 // The files that were written; "-" for standard output.
 using Written = Result<std::vector<std::string>>;
+
+using OpenOutput = std::unique_ptr<exporting::Output>;
+
+// --force or not, what is being read, and what a recorder still writes, is never replaced.
+Result<OpenOutput> open_output(const fs::path& recording, const std::string& path, bool force) {
+  std::error_code ignored;
+  if (force && path != "-" && (fs::equivalent(recording, path, ignored) || is_being_recorded(path))) {
+    return fail(ErrorKind::usage,
+                fmt::format("{} is {}; choose another name with -o", path,
+                            fs::equivalent(recording, path, ignored) ? "the recording that is exported"
+                                                                     : "still being recorded"));
+  }
+  return exporting::Output::open(path, force);
+}
 
 Written export_timeline(const fs::path& recording, const Flags& flags) {
   auto reader = Reader::open(recording.string());
@@ -37,7 +54,7 @@ Written export_timeline(const fs::path& recording, const Flags& flags) {
   const bool perfetto = flags.format == "perfetto";
   const std::string path =
       !flags.output.empty() ? flags.output : recording.stem().string() + (perfetto ? ".pftrace" : ".json");
-  auto output = exporting::Output::open(path);
+  auto output = open_output(recording, path, flags.force);
   if (!output) return tl::unexpected(output.error());
   DMPROF_TRY(perfetto ? exporting::write_perfetto(*reader, **output) : exporting::write_chrome(*reader, **output));
   DMPROF_TRY((*output)->close());
@@ -50,15 +67,18 @@ Written export_csv(const fs::path& recording, const Flags& flags) {
     return fail(ErrorKind::usage, fmt::format("there is no table {}{}; there are {}", flags.table,
                                               did_you_mean(flags.table, tables), fmt::join(tables, ", ")));
   }
-  const auto write_one = [&](const std::string& table, const std::string& path) -> Status {
-    auto output = exporting::Output::open(path);
-    if (!output) return tl::unexpected(output.error());
-    DMPROF_TRY(exporting::write_csv(recording.string(), table, **output));
-    return (*output)->close();
+  const auto write_one = [&](const std::string& table, const std::string& path) -> Result<OpenOutput> {
+    auto output = open_output(recording, path, flags.force);
+    if (!output) return output;
+    if (Status written = exporting::write_csv(recording.string(), table, **output); !written)
+      return tl::unexpected(written.error());
+    return output;
   };
   if (!flags.table.empty()) {
     const std::string path = flags.output.empty() ? "-" : flags.output;
-    DMPROF_TRY(write_one(flags.table, path));
+    const auto output = write_one(flags.table, path);
+    if (!output) return tl::unexpected(output.error());
+    DMPROF_TRY((*output)->close());
     return std::vector{path};
   }
   if (flags.output == "-")
@@ -71,11 +91,21 @@ Written export_csv(const fs::path& recording, const Flags& flags) {
     return fail(ErrorKind::environment, fmt::format("cannot create the directory {}: {}; choose another place with -o",
                                                     folder.string(), error.message()));
   std::vector<std::string> files;
-  for (const std::string& table : tables) {
-    files.push_back((folder / (table + ".csv")).string());
-    const Status written = write_one(table, files.back());
-    if (written) continue;
-    if (made) fs::remove_all(folder, error);  // some tables of many are of no use
+  // Every table is written before the first one takes its name: some tables of many are of no use.
+  std::vector<OpenOutput> outputs;
+  const auto write_all = [&]() -> Status {
+    for (const std::string& table : tables) {
+      files.push_back((folder / (table + ".csv")).string());
+      auto output = write_one(table, files.back());
+      if (!output) return tl::unexpected(output.error());
+      outputs.push_back(std::move(*output));
+    }
+    for (const OpenOutput& output : outputs) DMPROF_TRY(output->close());
+    return {};
+  };
+  if (Status written = write_all(); !written) {
+    outputs.clear();
+    if (made) fs::remove_all(folder, error);
     return tl::unexpected(written.error());
   }
   return files;
@@ -95,6 +125,7 @@ Result<ExitStatus> export_command(const Flags& flags, bool json) {
   const bool to_stdout = flags.output == "-" || (!flags.table.empty() && flags.output.empty());
   if (json && to_stdout)
     return fail(ErrorKind::usage, "--json and the export would share standard output; name a file with -o");
+  if (const std::string note = cut_off_note(recording->string()); !note.empty()) fmt::print(stderr, "note: {}\n", note);
   const Written written = flags.format == "csv" ? export_csv(*recording, flags) : export_timeline(*recording, flags);
   if (!written) return tl::unexpected(written.error());
   if (json) {
@@ -118,6 +149,7 @@ DeclaredCommand declare_export(const Syntax& root, const std::shared_ptr<Shared>
   app.text("--format", flags->format, "FORMAT", "perfetto, chrome or csv");
   app.text("-o,--output", flags->output, "OUT", "File to write (csv: directory); - is standard output");
   app.text("--table", flags->table, "NAME", "csv: only this table, to standard output unless -o names a file");
+  app.flag("--force", flags->force, "Replace a file that is no earlier export of the same kind");
   app.flag("--json", shared->json, "Print {\"run\",\"format\",\"files\":[…]}");
   return {app, [flags, shared] { return export_command(*flags, shared->json); }};
 }

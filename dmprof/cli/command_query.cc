@@ -9,7 +9,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "dmprof/base/exit_status.h"
 #include "dmprof/cli/commands.h"
+#include "dmprof/cli/coverage.h"
+#include "dmprof/cli/hard_stop.h"
 #include "dmprof/cli/output.h"
 #include "dmprof/cli/recordings.h"
 #include "dmprof/export/csv.h"
@@ -31,6 +34,7 @@ struct Flags {
   double timeout_s = 60;
 };
 constexpr double longest_timeout_s = 86400;
+constexpr double grace_s = 0.5;  // for a statement to notice by itself that its time is up
 
 std::string_view text_of(sqlite3_stmt* row, int column) {
   const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(row, column));
@@ -180,13 +184,19 @@ Result<std::unique_ptr<Printer>> make_printer(sqlite3_stmt* statement, bool csv,
   return printer;
 }
 
+std::string out_of_time(double timeout_s) {
+  return fmt::format("SQL: stopped after {} s of computing; ask for less, or allow more time with --timeout S",
+                     timeout_s);
+}
+
 // SQLite's words for what the sandbox refused say nothing to the person who typed it.
 Error sql_error(sqlite3* database, const std::string& recording, double timeout_s) {
   const int code = sqlite3_errcode(database) & 0xff;  // extended codes differ above it
-  if (code == SQLITE_INTERRUPT)
-    return {ErrorKind::usage, fmt::format("SQL: stopped after {} s of computing; ask for less, or allow more time with "
-                                          "--timeout S",
-                                          timeout_s)};
+  if (code == SQLITE_INTERRUPT) return {ErrorKind::usage, out_of_time(timeout_s)};
+  if (code == SQLITE_TOOBIG)
+    return {ErrorKind::usage,
+            fmt::format("SQL: a text or BLOB in it would be longer than {}; make it shorter (substr), or ask for less",
+                        report::bytes(static_cast<std::uint64_t>(sqlite3_limit(database, SQLITE_LIMIT_LENGTH, -1))))};
   if (code == SQLITE_NOMEM)
     return {ErrorKind::environment,
             fmt::format("SQL: it needs more than {} of memory; ask for less", report::bytes(query_memory_bytes))};
@@ -229,8 +239,12 @@ Result<ExitStatus> query_command(const Flags& flags, bool json) {
   auto opened = open_for_query(recording->string());
   if (!opened) return tl::unexpected(opened.error());
   const QueryConnection& database = *opened;
+  if (const std::string note = cut_off_note(recording->string()); !note.empty()) fmt::print(stderr, "note: {}\n", note);
   limit_memory(query_memory_bytes);
   limit_time(database.get(), flags.timeout_s);
+  // A function or a sort that takes long is not looked into: then the process ends, which only reads.
+  const HardStop last_resort(flags.timeout_s + grace_s, "dmprof: " + out_of_time(flags.timeout_s) + "\n",
+                             static_cast<int>(status_of(ErrorKind::usage)));
 
   sqlite3_stmt* prepared = nullptr;
   const char* tail = nullptr;

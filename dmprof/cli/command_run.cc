@@ -11,6 +11,7 @@ namespace {
 
 struct Flags {
   std::string output;
+  bool force = false;
   bool cupti = false;
   bool pmu = false;
 };
@@ -28,6 +29,7 @@ Result<ExitStatus> run_command(const Flags& flags, const Shared& shared) {
   SessionRequest request;
   request.command = shared.command_line;
   request.output = flags.output;
+  request.force = flags.force;
   request.stem = request.command.front();
   return record_and_conclude(request, shared);
 }
@@ -42,6 +44,7 @@ DeclaredCommand declare_run(const Syntax& root, const std::shared_ptr<Shared>& s
       "status was, and says that status. Ctrl-C ends the command and finishes the recording.");
   auto flags = std::make_shared<Flags>();
   app.text("-o,--output", flags->output, "FILE", "Recording to write; a new one in the data directory when left out");
+  app.flag("--force", flags->force, "Let -o replace a file that is no recording");
   app.flag("--json", shared->json, "Print the summary as JSON on standard output, after the command's own output");
   app.flag("--cupti", flags->cupti, "Also record CUDA through CUPTI (not in this build)");
   app.flag("--pmu", flags->pmu, "Also record hardware counters (not in this build)");

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "dmprof/base/error.h"
-#include "dmprof/cli/exit_status.h"
+#include "dmprof/base/exit_status.h"
 #include "dmprof/cli/syntax.h"
 
 namespace dmprof::cli {
@@ -42,6 +42,7 @@ DeclaredCommand declare_run(const Syntax& root, const std::shared_ptr<Shared>& s
 DeclaredCommand declare_attach(const Syntax& root, const std::shared_ptr<Shared>& shared);
 DeclaredCommand declare_metrics(const Syntax& root, const std::shared_ptr<Shared>& shared);
 DeclaredCommand declare_diagnose(const Syntax& root, const std::shared_ptr<Shared>& shared);
+DeclaredCommand declare_tune(const Syntax& root, const std::shared_ptr<Shared>& shared);
 DeclaredCommand declare_query(const Syntax& root, const std::shared_ptr<Shared>& shared);
 DeclaredCommand declare_export(const Syntax& root, const std::shared_ptr<Shared>& shared);
 DeclaredCommand declare_rules(const Syntax& root, const std::shared_ptr<Shared>& shared);

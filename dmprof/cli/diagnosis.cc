@@ -1,30 +1,14 @@
 #include "dmprof/cli/diagnosis.h"
 
-#include <algorithm>
-#include <map>
-
 #include "dmprof/cli/coverage.h"
 #include "dmprof/cli/evaluation.h"
 #include "dmprof/cli/playbook.h"
+#include "dmprof/cli/recorded_command.h"
 #include "dmprof/report/diagnosis_json.h"
 #include "dmprof/store/annotations.h"
 #include "dmprof/store/reader.h"
 
 namespace dmprof::cli {
-
-namespace {
-
-// The process whose knobs and name a fix is written for: the one with knobs, else the first.
-const ProcessRow* engine_process(const std::vector<ProcessRow>& processes, const std::vector<Knob>& knobs) {
-  for (const ProcessRow& process : processes) {
-    const auto has_knob =
-        std::any_of(knobs.begin(), knobs.end(), [&](const Knob& knob) { return knob.process == process.id; });
-    if (has_knob) return &process;
-  }
-  return processes.empty() ? nullptr : &processes.front();
-}
-
-}  // namespace
 
 Result<rules::Diagnosis> diagnose_recording(const std::filesystem::path& recording,
                                             const std::vector<rules::Rule>& playbook, const Objectives& slo) {
@@ -36,24 +20,18 @@ Result<rules::Diagnosis> diagnose_recording(const std::filesystem::path& recordi
   options.slo = slo;
   auto evaluated = evaluate(*reader, *names, options);
   if (!evaluated) return tl::unexpected(evaluated.error());
-  auto knobs = reader->knobs();
-  if (!knobs) return tl::unexpected(knobs.error());
-  auto processes = reader->processes();
-  if (!processes) return tl::unexpected(processes.error());
-  auto environment = reader->environment();
-  if (!environment) return tl::unexpected(environment.error());
-
+  auto command = recorded_command(*reader);
+  if (!command) return tl::unexpected(command.error());
   const auto broken_off = is_broken_off(*reader);
   if (!broken_off) return tl::unexpected(broken_off.error());
 
-  rules::Context context;
+  auto brief = too_short(*reader);
+  if (!brief) return tl::unexpected(brief.error());
+
+  rules::Context context = command->context();
   context.broken_off = *broken_off;
-  context.knobs = *knobs;
-  if (const ProcessRow* engine = engine_process(*processes, *knobs)) context.engine = engine->name;
-  for (const Setting& setting : *environment) {
-    if (setting.key == "command") context.command = setting.value;
-    if (setting.key.starts_with("env.DM_")) context.variables[setting.key.substr(4)] = setting.value;
-  }
+  context.too_short = std::move(*brief);
+  context.cut_off = cut_off_note(reader->path());
   return rules::diagnose(playbook, catalogue(), evaluated->values, context);
 }
 

@@ -12,14 +12,21 @@ namespace dmprof::cli {
 
 namespace {
 
-// Usable stored values by name. A damaged one is simply not there: it is computed again.
-Result<std::map<std::string, MetricValue>> stored_values(const Reader& reader) {
-  auto rows = reader.metrics();
-  if (!rows) return tl::unexpected(rows.error());
+// How a value was computed, and from what: one that differs in either is computed again.
+std::string provenance(const Metric& metric, const std::string& contents_mark) {
+  return definition_hash(metric) + "-" + contents_mark;
+}
+
+// Usable stored values by name. A damaged one, or one that cannot be read, is simply not there: it is computed again.
+std::map<std::string, MetricValue> stored_values(const Reader& reader) {
   std::map<std::string, MetricValue> values;
+  const auto rows = reader.metrics();
+  if (!rows || rows->empty()) return values;
+  const auto mark = reader.contents_mark();
+  if (!mark) return values;
   for (const StoredMetric& row : *rows) {
     const Metric* metric = catalogue().find(row.name);
-    if (metric == nullptr || definition_hash(*metric) != row.definition) continue;
+    if (metric == nullptr || provenance(*metric, *mark) != row.definition) continue;
     if (auto value = report::parse_metric(row.json, row.name)) {
       guard(*value);
       values.emplace(row.name, std::move(*value));
@@ -43,11 +50,7 @@ Result<Evaluation> evaluate(const Reader& reader, std::span<const std::string> n
   DMPROF_TRY(catalogue().check(names));
   std::map<std::string, MetricValue> known;
   const bool plain = !options.by && !options.slo.any() && !options.window_begin && !options.window_end;
-  if (plain) {
-    auto stored = stored_values(reader);
-    if (!stored) return tl::unexpected(stored.error());
-    known = std::move(*stored);
-  }
+  if (plain) known = stored_values(reader);
   std::vector<std::string> missing;
   for (const std::string& name : names) {
     if (!known.contains(name)) missing.push_back(name);
@@ -78,17 +81,21 @@ Result<Evaluation> evaluate(const Reader& reader, std::span<const std::string> n
 Result<Evaluation> evaluate_and_store(const std::filesystem::path& recording) {
   const std::vector<std::string> names = catalogue().names();
   Evaluation result;
+  std::string mark;
   {
     auto reader = Reader::open(recording.string());
     if (!reader) return tl::unexpected(reader.error());
     auto evaluated = evaluate(*reader, names, {});
     if (!evaluated) return tl::unexpected(evaluated.error());
     result = std::move(*evaluated);
+    auto contents = reader->contents_mark();
+    if (!contents) return tl::unexpected(contents.error());
+    mark = std::move(*contents);
   }
   std::vector<StoredMetric> rows;
   for (const MetricValue& value : result.values) {
     const Metric* metric = catalogue().find(value.name);
-    if (metric != nullptr) rows.push_back({value.name, definition_hash(*metric), report::metric_json(value)});
+    if (metric != nullptr) rows.push_back({value.name, provenance(*metric, mark), report::metric_json(value)});
   }
   auto annotations = Annotations::open(recording.string());
   if (!annotations) return tl::unexpected(annotations.error());

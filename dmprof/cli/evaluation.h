@@ -1,4 +1,5 @@
-// Metric values of a recording: stored ones where they were computed with today's definition, the others computed now.
+// Metric values of a recording: stored ones where they were computed with today's definition from what the
+// recording holds today, the others computed now.
 #pragma once
 
 #include <filesystem>

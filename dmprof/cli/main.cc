@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "dmprof/base/exit_status.h"
 #include "dmprof/cli/arguments.h"
-#include "dmprof/cli/exit_status.h"
 #include "dmprof/report/format.h"
 
 namespace {
@@ -21,7 +21,7 @@ int report(const dmprof::Error& error) {
   }
   if (line.size() > longest) line = line.substr(0, longest / 2) + " … " + line.substr(line.size() - longest / 2);
   std::fprintf(stderr, "dmprof: %s\n", dmprof::report::printable(line).c_str());
-  return static_cast<int>(dmprof::cli::status_of(error.kind));
+  return static_cast<int>(dmprof::status_of(error.kind));
 }
 
 }  // namespace

@@ -4,8 +4,8 @@
 #include <filesystem>
 
 #include "dmprof/base/error.h"
+#include "dmprof/base/exit_status.h"
 #include "dmprof/cli/commands.h"
-#include "dmprof/cli/exit_status.h"
 
 namespace dmprof::cli {
 

@@ -1,18 +1,11 @@
 #include "dmprof/cli/output.h"
 
-#include <fmt/format.h>
-
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
+
+#include "dmprof/base/exit_status.h"
 
 namespace dmprof::cli {
 
-Status write_out(std::string_view text) {
-  errno = 0;
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  if (written && std::fflush(stdout) == 0) return {};
-  return fail(ErrorKind::environment, fmt::format("cannot write standard output: {}", std::strerror(errno)));
-}
+Status write_out(std::string_view text) { return write_all(stdout, text); }
 
 }  // namespace dmprof::cli

@@ -50,9 +50,11 @@ Error in_use(const fs::path& path) {
   return {ErrorKind::usage, fmt::format("{} is still being recorded; name another file with -o", path.string())};
 }
 
+}  // namespace
+
 // A recorder of this machine holds a lock on its file, one elsewhere (a shared folder) is known by the run's own row.
 bool is_being_recorded(const fs::path& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int file = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   const bool locked = file >= 0 && ::flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   if (file >= 0) ::close(file);
   if (locked) return true;
@@ -61,8 +63,6 @@ bool is_being_recorded(const fs::path& path) {
   const auto run = older->run();
   return run && run->end == RunEnd::recording;
 }
-
-}  // namespace
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
     : path_(std::move(other.path_)),
@@ -89,7 +89,7 @@ Result<OutputFile> OutputFile::reserve(const fs::path& path) {
 }
 
 // Gives the reserved file its name. An older recording gets the spare name in exchange.
-Status OutputFile::take(const fs::path& path) {
+Status OutputFile::take(const fs::path& path, bool force) {
   path_ = path;
   std::error_code ignored;
   // Somebody else's log beside a name that is free: SQLite would fold it into the new recording.
@@ -103,14 +103,10 @@ Status OutputFile::take(const fs::path& path) {
     return {};
   }
   if (errno != EEXIST) return tl::unexpected(refused(path, errno));
-  DMPROF_TRY(check_output(path));
+  DMPROF_TRY(check_output(path, force));
   if (is_being_recorded(path)) return tl::unexpected(in_use(path));
   const bool empty = fs::file_size(path, ignored) == 0 && !ignored;
-  if (!empty && !Reader::recognises(path.string())) {
-    return fail(
-        ErrorKind::environment,
-        fmt::format("{} is there and is no recording, so it is kept; choose another name with -o", path.string()));
-  }
+  if (!force && !empty && !Reader::recognises(path.string())) return tl::unexpected(no_recording(path));
   if (!exchange(spare_, path, RENAME_EXCHANGE)) return tl::unexpected(refused(path, errno));
   // Somebody may have taken the name since it was looked at: then it is given back.
   if (is_being_recorded(spare_)) {
@@ -121,12 +117,12 @@ Status OutputFile::take(const fs::path& path) {
   return {};
 }
 
-Result<OutputFile> OutputFile::claim(const std::string& named, const std::string& stem) {
+Result<OutputFile> OutputFile::claim(const std::string& named, const std::string& stem, bool force) {
   if (!named.empty()) {
-    DMPROF_TRY(check_output(named));
+    DMPROF_TRY(check_output(named, force));
     auto file = reserve(named);
     if (!file) return file;
-    if (Status taken = file->take(named); !taken) {
+    if (Status taken = file->take(named, force); !taken) {
       remove_recording(file->spare_);
       return tl::unexpected(taken.error());
     }

@@ -10,14 +10,17 @@
 
 namespace dmprof::cli {
 
+// A recorder of this machine or of another one has not finished this file yet. Such a file is never replaced.
+bool is_being_recorded(const std::filesystem::path& path);
+
 // Movable; while it lives, the name is this recorder's. Destroy it after the writer: closing its descriptor lets go of
 // the locks that this process holds on the file.
 class OutputFile {
  public:
   // `named` as typed after -o, or where that is empty a new name in the data directory, made of the time and `stem`. An
-  // older recording of that name steps aside with all its files. Errors: it is still being recorded (usage), cannot be
-  // written or holds something else (environment).
-  static Result<OutputFile> claim(const std::string& named, const std::string& stem);
+  // older recording of that name steps aside with all its files, and with `force` a file of any kind. Errors: it is
+  // still being recorded (usage), cannot be written or, without `force`, holds something else (environment).
+  static Result<OutputFile> claim(const std::string& named, const std::string& stem, bool force = false);
   OutputFile(OutputFile&& other) noexcept;
   OutputFile& operator=(OutputFile&&) = delete;
   ~OutputFile();
@@ -33,7 +36,7 @@ class OutputFile {
  private:
   OutputFile() = default;
   static Result<OutputFile> reserve(const std::filesystem::path& path);
-  Status take(const std::filesystem::path& path);
+  Status take(const std::filesystem::path& path, bool force);
 
   std::filesystem::path path_;
   std::filesystem::path spare_;  // the reserved file before it has its name, then the older recording; empty: nothing

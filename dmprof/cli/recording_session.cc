@@ -116,7 +116,7 @@ Result<Session> record_session(const SessionRequest& request) {
   // Signals first: the threads started below must have them blocked.
   auto signals = capture::StopSignals::take();
   if (!signals) return tl::unexpected(signals.error());
-  auto file = OutputFile::claim(request.output, request.stem);
+  auto file = OutputFile::claim(request.output, request.stem, request.force);
   if (!file) return tl::unexpected(file.error());
   WriterOptions writer_options;
   writer_options.overwrite = true;
@@ -153,7 +153,7 @@ Result<Session> record_session(const SessionRequest& request) {
   }
 
   // A command that prints to the same terminal has it to itself: redrawing a line would wipe out its text.
-  ProgressLine line(stderr, request.command.empty() || !is_terminal(stdout));
+  ProgressLine line(stderr, !request.quiet && (request.command.empty() || !is_terminal(stdout)));
   capture::RecordOptions options;
   options.duration = request.duration;
   options.commit_every = request.commit_every;
@@ -165,7 +165,9 @@ Result<Session> record_session(const SessionRequest& request) {
   };
   auto outcome = capture::record(collector, **writer, *signals, child ? &*child : nullptr, options);
   line.clear();
-  for (const std::string& problem : collector.problems()) fmt::print(stderr, "note: {}\n", report::printable(problem));
+  if (!request.quiet)
+    for (const std::string& problem : collector.problems())
+      fmt::print(stderr, "note: {}\n", report::printable(problem));
   if (!outcome) {
     discard();
     return tl::unexpected(outcome.error());

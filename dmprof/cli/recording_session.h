@@ -10,19 +10,21 @@
 #include <vector>
 
 #include "dmprof/base/error.h"
+#include "dmprof/base/exit_status.h"
 #include "dmprof/capture/recorder.h"
 #include "dmprof/cli/commands.h"
-#include "dmprof/cli/exit_status.h"
 
 namespace dmprof::cli {
 
 struct SessionRequest {
   std::string output;                // as typed after -o; empty: a new file in the data directory,
   std::string stem;                  // with this in its name
+  bool force = false;                // `output` may hold something that is no recording
   std::vector<std::string> command;  // to start; or else
   std::vector<std::int64_t> pids;    // to attach to
   std::optional<std::chrono::nanoseconds> duration;
   std::chrono::milliseconds commit_every{200};
+  bool quiet = false;  // no progress, no notes: one of many runs
 };
 
 struct Session {

@@ -102,7 +102,13 @@ Result<fs::path> new_recording_path(const std::string& command) {
               fmt::format("too many recordings named {} in {}; name a file with -o", stem, directory->string()));
 }
 
-Status check_output(const fs::path& output) {
+Error no_recording(const fs::path& path) {
+  return {ErrorKind::environment, fmt::format("{} is there and is no recording, so it is kept; choose another name "
+                                              "with -o, or replace it with --force",
+                                              path.string())};
+}
+
+Status check_output(const fs::path& output, bool force) {
   std::error_code error;
   const std::string name = output.string();
   if (fs::is_directory(output, error)) {
@@ -130,10 +136,8 @@ Status check_output(const fs::path& output) {
   std::ifstream file(output, std::ios::binary);
   file.read(head.data(), head.size());
   const bool empty = file.gcount() == 0;
-  if (!empty && std::string_view(head.data(), static_cast<std::size_t>(file.gcount())) != sqlite_magic) {
-    return fail(ErrorKind::environment,
-                fmt::format("{} is there and is no recording, so it is kept; choose another name with -o", name));
-  }
+  if (!force && !empty && std::string_view(head.data(), static_cast<std::size_t>(file.gcount())) != sqlite_magic)
+    return tl::unexpected(no_recording(output));
   return {};
 }
 

@@ -26,7 +26,10 @@ Result<std::filesystem::path> recording_or_newest(const std::string& named);
 Result<std::filesystem::path> new_recording_path(const std::string& command);
 
 // Checks early, before a command was started, that `output` can be written: its folder exists and is writable, it is no
-// folder itself, and a file that is already there is a recording (anything else is not overwritten).
-Status check_output(const std::filesystem::path& output);
+// folder itself, and a file that is already there is a recording (anything else is not overwritten without `force`).
+Status check_output(const std::filesystem::path& output, bool force = false);
+
+// What is said about a file that -o names and that is kept.
+Error no_recording(const std::filesystem::path& path);
 
 }  // namespace dmprof::cli

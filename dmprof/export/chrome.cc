@@ -26,6 +26,8 @@ std::string arguments_json(std::span<const Argument> arguments) {
   return json + "}";
 }
 
+constexpr std::string_view beginning = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[";
+
 class ChromeWriter : public TimelineWriter {
  public:
   explicit ChromeWriter(Output& output) : output_(output) {}
@@ -76,7 +78,7 @@ class ChromeWriter : public TimelineWriter {
 
   void lane_done(std::uint32_t) override {}
 
-  void begin() { output_.write("{\"displayTimeUnit\":\"ns\",\"traceEvents\":["); }
+  void begin() { output_.write(beginning); }
   void end() { output_.write("\n]}\n"); }
 
  private:
@@ -102,6 +104,8 @@ class ChromeWriter : public TimelineWriter {
 }  // namespace
 
 Status write_chrome(const Reader& reader, Output& output) {
+  DMPROF_TRY(output.claim("a Chrome trace that dmprof wrote",
+                          [](std::string_view start) { return start.starts_with(beginning); }));
   ChromeWriter writer(output);
   writer.begin();
   DMPROF_TRY(walk_timeline(reader, writer));

@@ -57,7 +57,10 @@ Status write_csv(const std::string& recording, const std::string& table, Output&
   const int columns = sqlite3_column_count(statement.get());
   std::string line;
   for (int i = 0; i < columns; ++i) line += (i > 0 ? "," : "") + csv_cell(sqlite3_column_name(statement.get(), i));
-  output.write(line + "\r\n");
+  line += "\r\n";
+  DMPROF_TRY(output.claim(fmt::format("the table {} that dmprof wrote", table),
+                          [&](std::string_view start) { return start.starts_with(line); }));
+  output.write(line);
   int stepped = SQLITE_ROW;
   while (!output.failed() && (stepped = sqlite3_step(statement.get())) == SQLITE_ROW) {
     line.clear();

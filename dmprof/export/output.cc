@@ -6,26 +6,29 @@
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
+#include <utility>
 
 namespace dmprof::exporting {
 
 namespace {
 
-// Whether the file begins like an SQLite database, as every recording does.
-bool is_database(const std::string& path) {
-  constexpr std::string_view magic = "SQLite format 3";
+// The first bytes of a file; nothing when there is no such file.
+std::optional<std::string> start_of(const std::string& path) {
   std::FILE* file = std::fopen(path.c_str(), "rb");
-  if (file == nullptr) return false;
-  char start[magic.size()] = {};
-  const bool same =
-      std::fread(start, 1, sizeof start, file) == sizeof start && std::string_view(start, sizeof start) == magic;
+  if (file == nullptr) {
+    if (errno == ENOENT) return std::nullopt;
+    return "?";  // there, and nobody may look at it: of no kind
+  }
+  std::string start(Output::longest_start, '\0');
+  start.resize(std::fread(start.data(), 1, start.size(), file));
   std::fclose(file);
-  return same;
+  return start;
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Output>> Output::open(const std::string& path) {
+Result<std::unique_ptr<Output>> Output::open(const std::string& path, bool force) {
   std::unique_ptr<Output> output(new Output);
   output->path_ = path;
   if (path == "-") {
@@ -36,18 +39,26 @@ Result<std::unique_ptr<Output>> Output::open(const std::string& path) {
   const bool there = ::stat(path.c_str(), &status) == 0;
   if (there && S_ISDIR(status.st_mode))
     return fail(ErrorKind::environment, fmt::format("cannot write {}: it is a directory; name a file in it", path));
-  if (there && S_ISREG(status.st_mode) && is_database(path))
-    return fail(ErrorKind::environment, fmt::format("cannot write {}: it is a recording or another SQLite database and "
-                                                    "would be lost; choose another name with -o",
-                                                    path));
   // Devices and pipes are written in place: renaming would replace them by a file.
   const bool in_place = there && !S_ISREG(status.st_mode);
+  output->may_replace_ = force;
   output->temporary_ = in_place ? "" : fmt::format("{}.{}.tmp", path, ::getpid());
   output->file_ = std::fopen(in_place ? path.c_str() : output->temporary_.c_str(), "wb");
   if (output->file_ == nullptr)
     return fail(ErrorKind::environment,
                 fmt::format("cannot write {}: {}; choose another place with -o", path, std::strerror(errno)));
   return output;
+}
+
+Status Output::claim(std::string_view kind, const std::function<bool(std::string_view)>& made_by_us) {
+  if (may_replace_ || temporary_.empty()) return {};
+  const std::optional<std::string> start = start_of(path_);
+  may_replace_ = !start || start->empty() || made_by_us(*start);
+  if (may_replace_) return {};
+  return fail(ErrorKind::environment,
+              fmt::format("{} is there and is not {}, so it is kept; choose another name with -o, or replace it with "
+                          "--force",
+                          path_, kind));
 }
 
 Output::~Output() {
@@ -67,6 +78,7 @@ Status Output::close() {
   errno = 0;
   const bool flushed = file_ == stdout ? std::fflush(file_) == 0 : std::fclose(std::exchange(file_, nullptr)) == 0;
   if (!flushed && error_ == 0) error_ = errno != 0 ? errno : EIO;
+  if (error_ == 0 && !temporary_.empty() && !may_replace_ && ::access(path_.c_str(), F_OK) == 0) error_ = EEXIST;
   if (error_ == 0 && !temporary_.empty() && ::rename(temporary_.c_str(), path_.c_str()) != 0) error_ = errno;
   if (error_ == 0) return {};
   if (!temporary_.empty()) ::unlink(temporary_.c_str());

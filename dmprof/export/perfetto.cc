@@ -1,5 +1,6 @@
 #include "dmprof/export/perfetto.h"
 
+#include <algorithm>
 #include <limits>
 #include <map>
 #include <string>
@@ -197,9 +198,23 @@ class PerfettoWriter : public TimelineWriter {
   bool first_ = true;
 };
 
+// What send_descriptor() begins every file with: a packet of any length whose first fields say that it is the first.
+bool is_ours(std::string_view start) {
+  constexpr char packet_tag = trace::packet << 3 | 2;
+  constexpr std::size_t longest_varint = 10;
+  if (start.empty() || start.front() != packet_tag) return false;
+  std::size_t at = 1;
+  while (at < start.size() && at < longest_varint && (static_cast<unsigned char>(start[at]) & 0x80) != 0) ++at;
+  ProtoMessage first;
+  first.varint(packet::sequence_id, only_sequence);
+  first.varint(packet::sequence_flags, packet::state_cleared);
+  return start.substr(std::min(at + 1, start.size())).starts_with(first.bytes());
+}
+
 }  // namespace
 
 Status write_perfetto(const Reader& reader, Output& output) {
+  DMPROF_TRY(output.claim("a Perfetto trace that dmprof wrote", is_ours));
   PerfettoWriter writer(output);
   return walk_timeline(reader, writer);
 }

@@ -2,6 +2,8 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
 
 #include "dmprof/report/metric_json.h"
 
@@ -13,6 +15,23 @@ using Json = nlohmann::ordered_json;
 
 Json number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
+Json gain_json(const rules::Gain& gain) {
+  return {{"low", number(gain.low)}, {"mid", number(gain.mid)}, {"high", number(gain.high)}};
+}
+
+Json measured_json(const rules::Measured& measured) {
+  const auto throughput = measured.ratios.find("throughput");
+  Json object = throughput == measured.ratios.end() ? Json{{"low", nullptr}, {"mid", nullptr}, {"high", nullptr}}
+                                                    : gain_json(throughput->second);
+  object["verdict"] = measured.verdict;
+  object["objective"] = measured.objective;
+  object["pairs"] = measured.pairs;
+  object["exact"] = measured.exact;
+  object["ratios"] = Json::object();
+  for (const auto& [metric, ratio] : measured.ratios) object["ratios"][metric] = gain_json(ratio);
+  return object;
+}
+
 Json fix_json(const rules::SuggestedFix& fix) {
   Json object;
   object["knob"] = fix.knob;
@@ -23,13 +42,8 @@ Json fix_json(const rules::SuggestedFix& fix) {
   object["command"] = Json::object();
   for (const auto& [engine, command] : fix.command) object["command"][engine] = command;
   object["recorded_engine"] = fix.recorded_engine;
-  object["predicted_gain"] = nullptr;
-  if (fix.predicted_gain) {
-    object["predicted_gain"] = {{"low", number(fix.predicted_gain->low)},
-                                {"mid", number(fix.predicted_gain->mid)},
-                                {"high", number(fix.predicted_gain->high)}};
-  }
-  object["measured_gain"] = fix.measured_gain ? number(*fix.measured_gain) : Json(nullptr);
+  object["predicted_gain"] = fix.predicted_gain ? gain_json(*fix.predicted_gain) : Json(nullptr);
+  object["measured_gain"] = fix.measured ? measured_json(*fix.measured) : Json(nullptr);
   return object;
 }
 
@@ -38,6 +52,7 @@ Json to_json(const rules::Finding& finding) {
   object["rule"] = finding.rule;
   object["severity"] = rules::to_text(finding.severity);
   object["confidence"] = finding.confidence;
+  object["objective"] = finding.objective;
   object["title"] = finding.title.en;
   object["title_zh"] = finding.title.zh;
   object["evidence"] = Json::object();
@@ -53,9 +68,60 @@ Json to_json(const rules::Finding& finding) {
   return object;
 }
 
+// Fields of stored JSON: a file is not trusted, so that a field of another type counts as absent.
+const nlohmann::json* field(const nlohmann::json& object, const char* key) {
+  if (!object.is_object()) return nullptr;
+  const auto found = object.find(key);
+  return found == object.end() ? nullptr : &*found;
+}
+
+std::string text_field(const nlohmann::json& object, const char* key) {
+  const nlohmann::json* found = field(object, key);
+  return found != nullptr && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+std::optional<rules::Gain> parse_gain(const nlohmann::json& object) {
+  const nlohmann::json *low = field(object, "low"), *mid = field(object, "mid"), *high = field(object, "high");
+  for (const nlohmann::json* one : {low, mid, high}) {
+    if (one == nullptr || !one->is_number()) return std::nullopt;
+  }
+  return rules::Gain{low->get<double>(), mid->get<double>(), high->get<double>()};
+}
+
+std::optional<rules::Measured> parse_measured(const nlohmann::json& fix) {
+  const nlohmann::json* gain = field(fix, "measured_gain");
+  if (gain == nullptr) return std::nullopt;
+  const nlohmann::json *pairs = field(*gain, "pairs"), *exact = field(*gain, "exact"), *ratios = field(*gain, "ratios");
+  rules::Measured measured{text_field(*gain, "verdict"), text_field(*gain, "objective"), 0, false, {}};
+  if (measured.verdict.empty() || pairs == nullptr || !pairs->is_number_unsigned() || exact == nullptr ||
+      !exact->is_boolean() || ratios == nullptr || !ratios->is_object())
+    return std::nullopt;
+  measured.pairs = pairs->get<std::uint64_t>();
+  measured.exact = exact->get<bool>();
+  for (const auto& [metric, ratio] : ratios->items()) {
+    const auto parsed = parse_gain(ratio);
+    if (!parsed) return std::nullopt;
+    measured.ratios[metric] = *parsed;
+  }
+  return measured;
+}
+
 }  // namespace
 
 std::string finding_json(const rules::Finding& finding) { return dump(to_json(finding), -1); }
+
+void add_measured(std::string_view json, rules::Finding& finding) {
+  const nlohmann::json stored = nlohmann::json::parse(json, nullptr, false);
+  const nlohmann::json* fixes = field(stored, "fixes");
+  if (text_field(stored, "rule") != finding.rule || fixes == nullptr || !fixes->is_array()) return;
+  for (const nlohmann::json& fix : *fixes) {
+    const auto measured = parse_measured(fix);
+    if (!measured) continue;
+    for (rules::SuggestedFix& own : finding.fixes) {
+      if (own.knob == text_field(fix, "knob") && own.to == text_field(fix, "to")) own.measured = *measured;
+    }
+  }
+}
 
 std::string diagnosis_json(std::string_view run, const rules::Diagnosis& diagnosis) {
   Json object;

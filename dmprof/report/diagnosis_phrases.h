@@ -10,7 +10,8 @@ namespace dmprof::report {
 struct Phrases {
   std::string_view budget, budget_unavailable, limited_by, critical, sum;
   std::string_view recording, withheld;
-  std::string_view findings, no_findings, heading, because, check, fix, now_unknown, predicted, measured, attempt;
+  std::string_view findings, no_findings, heading, because, check, fix, now_unknown, predicted, attempt, other_engines;
+  std::string_view tried, confirmed, no_effect, worse, from_to, exact, pairs;
   std::string_view cleared, not_judged, refused;
   std::string_view error, warning, info, high, medium, low;
 
@@ -39,8 +40,19 @@ inline const Phrases& phrases(rules::Language language) {
       .fix = "fix: {} {} -> {}",
       .now_unknown = "(now unknown)",
       .predicted = ", predicted {:.2f} x ({:.2f} to {:.2f})",
-      .measured = ", measured {:.2f} x",
       .attempt = "try: {}",
+      .other_engines =
+          "A line such as \"c8: ...\" says the fix above it in the words of one engine; take the line of yours. c8 is "
+          "the "
+          "Corsair C8 card, which dm-simcard simulates; dm-engine is dmprof's own reference engine; vllm, sglang, "
+          "llama.cpp and tensorrt-llm are the engines of these names.",
+      .tried = "tried: {}: {} ({})",
+      .confirmed = "confirmed",
+      .no_effect = "no effect",
+      .worse = "worse",
+      .from_to = " ({:.2f} to {:.2f})",
+      .exact = "repeats exactly",
+      .pairs = "{} pairs of runs",
       .cleared = "Examined, and not the problem",
       .not_judged = "Could not be judged",
       .refused = "Rules that could not be used",
@@ -67,8 +79,18 @@ inline const Phrases& phrases(rules::Language language) {
       .fix = "建议：{} {} -> {}",
       .now_unknown = "（当前值未知）",
       .predicted = "，预计 {:.2f} 倍（{:.2f} 至 {:.2f}）",
-      .measured = "，实测 {:.2f} 倍",
       .attempt = "尝试：{}",
+      .other_engines =
+          "形如“c8: ...”的行用某一种引擎自己的写法给出它上面的建议，请取与您的引擎对应的一行。c8 是 Corsair C8 "
+          "加速卡（dm-simcard 模拟它）；dm-engine 是 dmprof 自带的参考引擎；vllm、sglang、llama.cpp 和 "
+          "tensorrt-llm 是同名的引擎。",
+      .tried = "已试：{}：{}（{}）",
+      .confirmed = "有效",
+      .no_effect = "无效果",
+      .worse = "变差",
+      .from_to = "（{:.2f} 至 {:.2f}）",
+      .exact = "结果完全可重复",
+      .pairs = "{} 对运行",
       .cleared = "已检查，不是问题所在",
       .not_judged = "无法判断",
       .refused = "无法使用的规则",

@@ -59,6 +59,31 @@ std::string coloured(rules::Severity severity, const Voice& voice) {
   return severity == rules::Severity::warning ? voice.style.warn(word) : voice.style.dim(word);
 }
 
+std::string coloured_verdict(const rules::Measured& measured, const Voice& voice) {
+  if (measured.verdict == "confirmed") return voice.style.good(voice.say.confirmed);
+  if (measured.verdict == "worse") return voice.style.bad(voice.say.worse);
+  return voice.style.warn(voice.say.no_effect);
+}
+
+// The objective first, then what else a person would ask about.
+std::string measured_text(const rules::Measured& measured, const Voice& voice) {
+  const Phrases& say = voice.say;
+  std::string figures;
+  std::vector<std::string> names = {measured.objective};
+  for (const std::string_view name : {"throughput", "tpot", "itl.p99", "ttft", "step_time", "prefetch_hit_rate"}) {
+    if (name != measured.objective) names.emplace_back(name);
+  }
+  for (const std::string& name : names) {
+    const auto found = measured.ratios.find(name);
+    if (found == measured.ratios.end()) continue;
+    const rules::Gain& ratio = found->second;
+    figures += fmt::format("{}{} {:.2f} x", figures.empty() ? "" : ", ", printable(name), ratio.mid);
+    if (!measured.exact) figures += sentence(say.from_to, ratio.low, ratio.high);
+  }
+  return sentence(say.tried, coloured_verdict(measured, voice), figures,
+                  measured.exact ? std::string(say.exact) : sentence(say.pairs, measured.pairs));
+}
+
 std::string fix_text(const rules::SuggestedFix& fix, const Voice& voice) {
   const Phrases& say = voice.say;
   std::string text =
@@ -66,8 +91,8 @@ std::string fix_text(const rules::SuggestedFix& fix, const Voice& voice) {
                         printable(fix.to));
   if (fix.predicted_gain)
     text += sentence(say.predicted, fix.predicted_gain->mid, fix.predicted_gain->low, fix.predicted_gain->high);
-  if (fix.measured_gain) text += sentence(say.measured, *fix.measured_gain);
   text += '\n';
+  if (fix.measured) text += fmt::format("      {}\n", measured_text(*fix.measured, voice));
   if (!fix.note.empty()) text += fmt::format("      {}\n", printable(fix.note));
   const auto own = fix.command.find(fix.recorded_engine);
   if (own != fix.command.end())
@@ -76,6 +101,17 @@ std::string fix_text(const rules::SuggestedFix& fix, const Voice& voice) {
     if (engine != fix.recorded_engine) text += fmt::format("      {}: {}\n", printable(engine), printable(command));
   }
   return text;
+}
+
+// Whether a line of fix_text() begins with the name of an engine.
+bool names_engines(const rules::Diagnosis& diagnosis) {
+  const auto other = [](const rules::SuggestedFix& fix) {
+    return std::any_of(fix.command.begin(), fix.command.end(),
+                       [&](const auto& command) { return command.first != fix.recorded_engine; });
+  };
+  return std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [&](const rules::Finding& finding) {
+    return std::any_of(finding.fixes.begin(), finding.fixes.end(), other);
+  });
 }
 
 std::string finding_text(const rules::Finding& finding, const Voice& voice) {
@@ -133,6 +169,7 @@ std::string diagnosis_text(const rules::Diagnosis& diagnosis, const Style& style
   }
   text += '\n' + style.bold(diagnosis.findings.empty() ? say.no_findings : say.findings) + '\n';
   for (const rules::Finding& finding : diagnosis.findings) text += finding_text(finding, voice);
+  if (names_engines(diagnosis)) text += fmt::format("  {}\n", style.dim(say.other_engines));
   if (!diagnosis.cleared.empty()) {
     text += '\n' + style.bold(say.cleared) + '\n';
     for (const rules::Cleared& cleared : diagnosis.cleared)

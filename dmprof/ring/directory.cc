@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <optional>
 
 namespace dmprof::ring {
@@ -25,13 +26,30 @@ std::vector<std::string> candidates() {
   return paths;
 }
 
-// A descriptor, or -1 when the directory is missing or not private.
+// A descriptor, or -1 and errno when the directory cannot be opened (EPERM: it is not private).
 int open_private(const std::string& path) {
   const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   struct stat info {};
   if (fd >= 0 && ::fstat(fd, &info) == 0 && info.st_uid == ::geteuid() && (info.st_mode & 077) == 0) return fd;
-  if (fd >= 0) ::close(fd);
+  if (fd < 0) return -1;
+  ::close(fd);
+  errno = EPERM;
   return -1;
+}
+
+// Shows `look` every entry of every candidate that may be looked into, with the directory's path and descriptor.
+void for_each_entry(const std::function<void(const std::string&, int, const dirent&)>& look) {
+  for (const std::string& path : candidates()) {
+    const int fd = open_private(path);
+    if (fd < 0) continue;
+    DIR* directory = ::fdopendir(fd);
+    if (directory == nullptr) {
+      ::close(fd);
+      continue;
+    }
+    while (const dirent* entry = ::readdir(directory)) look(path, fd, *entry);
+    ::closedir(directory);
+  }
 }
 
 std::optional<std::int64_t> pid_of(const char* file) {
@@ -65,25 +83,17 @@ std::vector<std::string> engine_directories() {
 
 std::vector<PageName> list_pages() {
   std::vector<PageName> pages;
-  for (const std::string& path : candidates()) {
-    const int fd = open_private(path);
-    if (fd < 0) continue;
-    DIR* directory = ::fdopendir(fd);
-    if (directory == nullptr) {
-      ::close(fd);
-      continue;
-    }
-    while (const dirent* entry = ::readdir(directory)) {
-      if (const auto pid = pid_of(entry->d_name)) pages.push_back({path, *pid, entry->d_ino});
-    }
-    ::closedir(directory);
-  }
+  for_each_entry([&pages](const std::string& path, int, const dirent& entry) {
+    if (const auto pid = pid_of(entry.d_name)) pages.push_back({path, *pid, entry.d_ino});
+  });
   return pages;
 }
 
 Result<ControlPage> open_page(const PageName& name) {
   const int directory = open_private(name.directory);
-  if (directory < 0) return fail(ErrorKind::environment, name.directory + " is not a private directory of this user");
+  if (directory < 0 && errno == EPERM)
+    return fail(ErrorKind::environment, name.directory + " is not a private directory of this user");
+  if (directory < 0) return fail(ErrorKind::environment, "cannot open " + name.directory + ": " + std::strerror(errno));
   const std::string file = std::to_string(name.pid) + ".ctl";
   auto page = ControlPage::open(directory, file, name.directory + "/" + file);
   ::close(directory);
@@ -91,19 +101,9 @@ Result<ControlPage> open_page(const PageName& name) {
 }
 
 void remove_left_over() {
-  for (const std::string& path : candidates()) {
-    const int fd = open_private(path);
-    if (fd < 0) continue;
-    DIR* directory = ::fdopendir(fd);
-    if (directory == nullptr) {
-      ::close(fd);
-      continue;
-    }
-    while (const dirent* entry = ::readdir(directory)) {
-      if (is_left_over(entry->d_name)) ::unlinkat(fd, entry->d_name, 0);
-    }
-    ::closedir(directory);
-  }
+  for_each_entry([](const std::string&, int directory, const dirent& entry) {
+    if (is_left_over(entry.d_name)) ::unlinkat(directory, entry.d_name, 0);
+  });
 }
 
 void remove_stale(const ControlPage& page) {

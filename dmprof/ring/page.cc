@@ -11,7 +11,6 @@
 #include <cstring>
 #include <utility>
 
-#include "dmprof/base/process.h"
 #include "dmprof/ring/process.h"
 
 namespace dmprof::ring {
@@ -34,6 +33,11 @@ std::size_t offset_of_entry(std::size_t table, std::size_t index) {
 Result<ControlPage> ControlPage::open(int directory, const std::string& name, const std::string& path) {
   ControlPage page;
   page.path_ = path;
+  // Now, while a shortage of descriptors still passes for one: a lossless engine would take a recorder that announced
+  // itself without its start time for dead, and go on alone.
+  page.own_start_ = process_start(::getpid());
+  if (page.own_start_ == 0)
+    return fail(ErrorKind::environment, "cannot read this process's own entry in /proc: raise `ulimit -n`");
   page.fd_ = ::openat(directory, name.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
   if (page.fd_ < 0) return fail(ErrorKind::environment, "cannot open the control page " + path + ": " + reason());
   struct stat info {};
@@ -76,6 +80,7 @@ ControlPage& ControlPage::operator=(ControlPage&& other) noexcept {
   std::swap(device_, other.device_);
   std::swap(inode_, other.inode_);
   std::swap(identity_, other.identity_);
+  std::swap(own_start_, other.own_start_);
   return *this;
 }
 
@@ -83,9 +88,11 @@ ControlPage::~ControlPage() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-bool ControlPage::alive() const {
-  if (!is_alive(identity_.pid, identity_.start_time)) return false;
-  return has_mapped(identity_.pid, std::to_string(identity_.pid) + ".ctl").value_or(true);
+Life ControlPage::life() const {
+  const Life life = life_of(identity_.pid, identity_.start_time);
+  if (life != Life::runs) return life;
+  const bool mapped = has_mapped(identity_.pid, std::to_string(identity_.pid) + ".ctl").value_or(true);
+  return mapped ? Life::runs : Life::ended;
 }
 
 bool ControlPage::in_place() const {
@@ -221,7 +228,7 @@ Status ControlPage::announce(std::uint32_t generation, const std::string& arena_
     return fail(ErrorKind::environment, "the arena's path is too long");
   header.last_generation = generation;
   header.collector_pid = ::getpid();
-  header.collector_start_time = process_start(::getpid());
+  header.collector_start_time = own_start_;
   header.arena_bytes = arena_bytes;
   std::memcpy(header.arena_path, arena_path.c_str(), arena_path.size() + 1);
   const std::size_t from = offsetof(dmprof_page_header, last_generation);

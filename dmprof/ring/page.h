@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "dmprof/base/error.h"
+#include "dmprof/base/process.h"
 #include "dmprof/sdk/abi.h"
 
 namespace dmprof::ring {
@@ -62,7 +63,8 @@ class ControlPage {
   const PageIdentity& identity() const { return identity_; }
   const std::string& path() const { return path_; }
   // Whether the process that made the page still runs, and still runs the program that made it.
-  bool alive() const;
+  Life life() const;
+  bool alive() const { return life() != Life::ended; }
   // Whether the page is still the one its path names (a page withdrawn by its engine is not).
   bool in_place() const;
   // Whether its path names another page by now: the engine began anew. Not so when the path names nothing.
@@ -98,6 +100,7 @@ class ControlPage {
   dev_t device_ = 0;
   ino_t inode_ = 0;
   PageIdentity identity_;
+  std::uint64_t own_start_ = 0;  // of this process, for the announcement
 };
 
 }  // namespace dmprof::ring

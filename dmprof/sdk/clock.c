@@ -53,9 +53,7 @@ void dmprof_clock_calibrate_(void) {
   first_ticks = ticks();
 }
 
-double dmprof_ticks_to_ns(uint64_t difference) {
-  const dmprof_state* state = dmprof_state_get_();
-  if (state == NULL || state->monotonic) return (double)difference;
+double dmprof_tsc_to_ns_(uint64_t difference) {
   uint64_t elapsed = dmprof_monotonic_() - first_ns;
   if (elapsed < 20000000) { /* too short a base for a rate */
     const struct timespec rest = {0, (long)(20000000 - elapsed)};

@@ -9,9 +9,11 @@
 
 #include "dmprof/sdk/state.h"
 
-static void before(void) { pthread_mutex_lock(&dmprof_state_get_()->lock); }
+static dmprof_state* inherited;
 
-static void in_parent(void) { pthread_mutex_unlock(&dmprof_state_get_()->lock); }
+static void before(void) { pthread_mutex_lock(&inherited->lock); }
+
+static void in_parent(void) { pthread_mutex_unlock(&inherited->lock); }
 
 static void replace_page(dmprof_state* state) {
   const size_t tables = offsetof(dmprof_page, tracks); /* the parent's tracks are not the child's */
@@ -27,7 +29,7 @@ static void replace_page(dmprof_state* state) {
 }
 
 static void in_child(void) {
-  dmprof_state* state = dmprof_state_get_();
+  dmprof_state* state = inherited;
   pthread_mutex_init(&state->lock, NULL);
   replace_page(state);
   state->published = 0;
@@ -50,4 +52,7 @@ static void in_child(void) {
   }
 }
 
-void dmprof_register_fork_(void) { pthread_atfork(before, in_parent, in_child); }
+void dmprof_register_fork_(dmprof_state* state) {
+  inherited = state;
+  pthread_atfork(before, in_parent, in_child);
+}

@@ -86,7 +86,7 @@ static void wait_for_recorder(dmprof_state* state) {
   const uint64_t until = dmprof_monotonic_() + (uint64_t)limit_ms * 1000000u;
   pthread_mutex_unlock(&state->lock);
   for (unsigned round = 0; __atomic_load_n(active, __ATOMIC_ACQUIRE) == 0 && dmprof_monotonic_() < until; round++) {
-    if (round % 64 == 0 && dmprof_process_start_(recorder) != start) break;
+    if (round % 64 == 0 && !dmprof_process_lives_(recorder, start)) break;
     const struct timespec rest_time = {0, 100000};
     nanosleep(&rest_time, NULL);
   }

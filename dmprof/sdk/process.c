@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,11 +10,12 @@
 
 #include "dmprof/sdk/state.h"
 
-uint64_t dmprof_process_start_(int64_t pid) {
+/* -1 when this process lacks what it takes to look. */
+static int64_t look_up_start(int64_t pid) {
   char path[64], text[1024];
   snprintf(path, sizeof path, "/proc/%lld/stat", (long long)pid);
   const int fd = open(path, O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return 0;
+  if (fd < 0) return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -1 : 0;
   const ssize_t length = read(fd, text, sizeof text - 1);
   close(fd);
   if (length <= 0) return 0;
@@ -28,7 +30,18 @@ uint64_t dmprof_process_start_(int64_t pid) {
     if (field == NULL) return 0;
     field++;
   }
-  return strtoull(field, NULL, 10);
+  return (int64_t)strtoull(field, NULL, 10);
+}
+
+uint64_t dmprof_process_start_(int64_t pid) {
+  const int64_t start = look_up_start(pid);
+  return start < 0 ? 0 : (uint64_t)start;
+}
+
+int dmprof_process_lives_(int64_t pid, uint64_t start) {
+  const int64_t found = look_up_start(pid);
+  if (found >= 0) return found != 0 && (uint64_t)found == start;
+  return kill((pid_t)pid, 0) == 0 || errno != ESRCH; /* takes no descriptor */
 }
 
 static int open_private_directory(const char* path) {

@@ -134,7 +134,7 @@ static int still_denied(const dmprof_producer_* producer, uint32_t active) {
 
 static int collector_lives(const dmprof_state* state) {
   const dmprof_page_header* header = &state->page->header;
-  return dmprof_process_start_(header->collector_pid) == header->collector_start_time;
+  return dmprof_process_lives_(header->collector_pid, header->collector_start_time);
 }
 
 /* Lossless mode: sleep a little. Returns 0 when waiting is over: detached, or the collector died and the engine goes on
@@ -189,7 +189,7 @@ static int attach_once(dmprof_state* state, dmprof_track* track) {
 }
 
 int dmprof_attach_(dmprof_track* track) {
-  dmprof_state* state = dmprof_state_get_();
+  dmprof_state* state = dmprof_state_made_();
   if (state == NULL || track->untracked) return 0;
   for (;;) {
     const uint32_t active = __atomic_load_n(track->active, __ATOMIC_ACQUIRE);
@@ -216,7 +216,7 @@ int dmprof_wait_for_room_(dmprof_track* track, uint64_t slots) {
     if (producer->end - producer->head >= slots) return 1;
     if (tail == producer->head) return 0;                                        /* empty, and still too small */
     if (__atomic_exchange_n(&ring->waiting, 1, __ATOMIC_SEQ_CST) == 0) continue; /* look once more, now announced */
-    if (!wait_a_moment(dmprof_state_get_(), track->generation, &ring->wake, wake)) return 0;
+    if (!wait_a_moment(dmprof_state_made_(), track->generation, &ring->wake, wake)) return 0;
   }
 }
 
@@ -224,7 +224,7 @@ void dmprof_drop_(dmprof_track* track, int cause) {
   const uint32_t active = __atomic_load_n(track->active, __ATOMIC_RELAXED);
   if (active == 0 || active == DMPROF_ACTIVE_UNPUBLISHED) return;
   if (track->untracked) {
-    dmprof_state* state = dmprof_state_get_();
+    dmprof_state* state = dmprof_state_made_();
     if (state != NULL) __atomic_fetch_add(&state->page->header.untracked, 1, __ATOMIC_RELAXED);
     return;
   }

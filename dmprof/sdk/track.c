@@ -7,43 +7,21 @@
 
 #include "dmprof/sdk/state.h"
 
-__thread dmprof_track* dmprof_thread_track_;
-
 /* Stands in for a track when memory is short: never active, so nobody writes to it but dmprof_set_step. */
 static const uint32_t never = 0;
 static __thread dmprof_track null_track = {.active = &never};
 
-static int entry_is_free(const dmprof_page* page, const dmprof_track_entry* entry) {
-  const uint32_t state = __atomic_load_n(&entry->state, __ATOMIC_ACQUIRE);
-  /* An ended track is kept for its collector to settle; when that one has left, the entry is free too. */
-  return state == DMPROF_TRACK_FREE ||
-         (state == DMPROF_TRACK_ENDED && entry->generation != __atomic_load_n(&page->header.active, __ATOMIC_ACQUIRE));
+/* Ends a thread's track with the thread. */
+static pthread_key_t thread_key;
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+static int key_made; /* without it a thread's track lives as long as the process */
+
+static void end_thread(void* track) {
+  dmprof_thread_track_ = NULL;
+  dmprof_track_end(track);
 }
 
-int dmprof_give_entry_(dmprof_state* state, dmprof_track* track, const char* name, uint32_t clock, int64_t thread) {
-  dmprof_page* page = state->page;
-  for (uint32_t tried = 0; tried < DMPROF_MAX_TRACKS; tried++) {
-    const uint32_t index = (state->next_entry + tried) % DMPROF_MAX_TRACKS;
-    dmprof_track_entry* entry = &page->tracks[index];
-    if (!entry_is_free(page, entry)) continue;
-    entry->emitted = 0;
-    memset(entry->lost, 0, sizeof entry->lost);
-    entry->generation = entry->ring = entry->open = 0;
-    entry->incarnation++;
-    entry->clock = clock;
-    entry->thread_id = thread;
-    dmprof_copy_text_(entry->name, sizeof entry->name, name);
-    __atomic_store_n(&entry->state, DMPROF_TRACK_LIVE, __ATOMIC_RELEASE);
-    if (index >= page->header.track_count) __atomic_store_n(&page->header.track_count, index + 1, __ATOMIC_RELEASE);
-    state->next_entry = index + 1 < page->header.track_count ? index + 1 : 0;
-    track->entry = entry;
-    track->index = (uint16_t)index;
-    track->untracked = 0;
-    return 1;
-  }
-  track->untracked = 1;
-  return 0;
-}
+static void make_key(void) { key_made = pthread_key_create(&thread_key, end_thread) == 0; }
 
 /* Made with a producer of its own, or sharing `producer`. Takes the lock. */
 static dmprof_track* make_track(dmprof_state* state, const char* name, uint32_t clock, int64_t thread,
@@ -64,7 +42,7 @@ static dmprof_track* make_track(dmprof_state* state, const char* name, uint32_t 
   pthread_mutex_lock(&state->lock);
   track->active = &state->page->header.active;
   track->producer->references++;
-  (void)dmprof_give_entry_(state, track, track->name, clock, thread);
+  dmprof_give_entry_(state, track, track->name, clock, thread);
   track->next = state->tracks;
   state->tracks = track;
   pthread_mutex_unlock(&state->lock);
@@ -79,7 +57,8 @@ dmprof_track* dmprof_thread_track_make_(void) {
   dmprof_track* track = make_track(state, name, 0, gettid(), NULL);
   if (track == NULL) return &null_track;
   dmprof_thread_track_ = track;
-  (void)pthread_setspecific(state->thread_key, track); /* on failure the track lives as long as the process */
+  pthread_once(&key_once, make_key);
+  if (key_made) (void)pthread_setspecific(thread_key, track); /* on failure as without the key */
   return track;
 }
 
@@ -113,7 +92,7 @@ void dmprof_track_end(dmprof_track* track) {
   pthread_mutex_lock(&state->lock);
   if (track == dmprof_thread_track_) {
     dmprof_thread_track_ = NULL;
-    (void)pthread_setspecific(state->thread_key, NULL);
+    if (key_made) (void)pthread_setspecific(thread_key, NULL);
   }
   dmprof_producer_* producer = track->producer;
   const uint32_t active = __atomic_load_n(&state->page->header.active, __ATOMIC_ACQUIRE);

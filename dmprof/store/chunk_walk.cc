@@ -15,13 +15,14 @@ Result<Statement> prepare_list(sqlite3* database) {
                             "WHERE kind = ?1 AND min_time <= ?2 AND max_time >= ?3");
 }
 
-Result<std::vector<ChunkInfo>> list_chunks(Statement& statement, std::uint8_t kind, TimeRange range) {
+Result<std::vector<ChunkInfo>> list_chunks(Statement& statement, std::uint8_t kind, TimeRange range, bool cut_off) {
   std::vector<ChunkInfo> chunks;
   if (range.empty()) return chunks;
   // Inclusive on both sides: a point at the very end of a chunk counts, rows are compared exactly by who looks at them.
   statement.bind(std::int64_t{kind}, range.end, range.begin);
   for (;;) {
     const Result<bool> row = statement.step();
+    if (!row && cut_off && row.error().kind == ErrorKind::bad_input) break;
     if (!row) {
       statement.reset();
       return tl::unexpected(row.error());
@@ -39,8 +40,9 @@ Result<std::vector<ChunkInfo>> list_chunks(Statement& statement, std::uint8_t ki
   return chunks;
 }
 
-Result<ChunkWalk> ChunkWalk::open(sqlite3* database, std::uint8_t kind) {
+Result<ChunkWalk> ChunkWalk::open(sqlite3* database, std::uint8_t kind, bool cut_off) {
   ChunkWalk walk;
+  walk.cut_off_ = cut_off;
   walk.kind_ = kind;
   walk.types_ = column_types(kind);
   walk.context_.reset(ZSTD_createDCtx());
@@ -60,7 +62,7 @@ Result<ChunkWalk> ChunkWalk::open(sqlite3* database, std::uint8_t kind) {
 }
 
 Status ChunkWalk::select(TimeRange range) {
-  auto chunks = list_chunks(chunks_, kind_, range);
+  auto chunks = list_chunks(chunks_, kind_, range, cut_off_);
   if (!chunks) return tl::unexpected(chunks.error());
   selected_ = std::move(*chunks);
   position_ = 0;
@@ -68,8 +70,16 @@ Status ChunkWalk::select(TimeRange range) {
 }
 
 Result<bool> ChunkWalk::next() {
-  if (position_ == selected_.size()) return false;
-  const ChunkInfo& wanted = selected_[position_++];
+  while (position_ < selected_.size()) {
+    Status loaded = load(selected_[position_++]);
+    if (loaded && cut_off_) loaded = check_columns();
+    if (loaded) return true;
+    if (!cut_off_ || loaded.error().kind != ErrorKind::bad_input) return tl::unexpected(loaded.error());
+  }
+  return false;
+}
+
+Status ChunkWalk::load(const ChunkInfo& wanted) {
   constexpr std::int64_t largest_id =
       std::numeric_limits<std::int64_t>::max() / static_cast<std::int64_t>(max_columns) - 1;
   if (wanted.id < 0 || wanted.id > largest_id) {
@@ -87,7 +97,16 @@ Result<bool> ChunkWalk::next() {
   for (Column& column : slot.columns) column.damaged = false;
   slot.used = ++turn_;
   current_ = &slot;
-  return true;
+  return {};
+}
+
+// Whether the data of every column is there and whole, before anybody gets to see some of it.
+Status ChunkWalk::check_columns() {
+  for (std::size_t i = 0; i < current_->entries.size(); ++i) {
+    if (current_->entries[i].codec == Codec::constant) continue;
+    if (const auto fetched = fetch(i, current_->entries[i].raw_bytes); !fetched) return tl::unexpected(fetched.error());
+  }
+  return {};
 }
 
 // The slot that holds the chunk; else the one to overwrite: the longest unused, or always the first when more chunks

@@ -18,7 +18,8 @@ namespace dmprof::store {
 
 class ChunkWalk final : public ChunkData {
  public:
-  static Result<ChunkWalk> open(sqlite3* database, std::uint8_t kind);
+  // `cut_off`: the file lacks its end; chunks that are not whole are passed over.
+  static Result<ChunkWalk> open(sqlite3* database, std::uint8_t kind, bool cut_off = false);
 
   // The chunks that overlap `range`, in the order of recording; next() visits them.
   Status select(TimeRange range);
@@ -55,7 +56,9 @@ class ChunkWalk final : public ChunkData {
 
   ChunkWalk() = default;
   Slot& slot_for(std::int64_t id);
+  Status load(const ChunkInfo& wanted);
   Status load_directory(Slot& slot);
+  Status check_columns();
   template <class T>
   std::span<const T> typed(std::size_t column);
   template <class T>
@@ -67,6 +70,7 @@ class ChunkWalk final : public ChunkData {
   Statement directory_;
   Statement data_;
   std::uint8_t kind_ = 0;
+  bool cut_off_ = false;
   std::span<const ColumnType> types_;
   std::vector<ChunkInfo> selected_;
   std::size_t position_ = 0;
@@ -78,8 +82,9 @@ class ChunkWalk final : public ChunkData {
   Status damage_;
 };
 
-// Chunk bounds of one kind, by id.
-Result<std::vector<ChunkInfo>> list_chunks(Statement& statement, std::uint8_t kind, TimeRange range);
+// Chunk bounds of one kind, by id; of a file that is cut off those that can be found.
+Result<std::vector<ChunkInfo>> list_chunks(Statement& statement, std::uint8_t kind, TimeRange range,
+                                           bool cut_off = false);
 Result<Statement> prepare_list(sqlite3* database);
 
 }  // namespace dmprof::store

@@ -12,6 +12,7 @@
 
 #include "dmprof/store/schema.h"
 #include "dmprof/store/statement.h"
+#include "dmprof/store/whole_pages.h"
 
 namespace dmprof::store {
 
@@ -28,6 +29,12 @@ struct FileHeader {
   bool is_wal() const { return bytes[18] == 2 || bytes[19] == 2; }
   std::int32_t application() const { return big_endian(68); }
   std::int32_t pages() const { return big_endian(28); }
+  // What the file takes by its header; 0 = the header does not know (written by a very old SQLite).
+  std::uint64_t whole_bytes() const {
+    if (big_endian(24) != big_endian(92) || pages() <= 0) return 0;
+    const auto written = static_cast<std::uint64_t>(bytes[16] << 8 | bytes[17]);
+    return static_cast<std::uint64_t>(pages()) * (written == 1 ? 65536 : written);
+  }
   std::int32_t big_endian(std::size_t at) const {
     return static_cast<std::int32_t>(bytes[at] << 24 | bytes[at + 1] << 16 | bytes[at + 2] << 8 | bytes[at + 3]);
   }
@@ -66,7 +73,7 @@ Result<FileHeader> read_header(const std::string& path) {
   return header;
 }
 
-std::string file_uri(const std::string& path, const char* parameters) {
+std::string file_uri(const std::string& path, const std::string& parameters) {
   std::string uri = "file:";
   for (const char character : path) {
     const auto byte = static_cast<unsigned char>(character);
@@ -133,7 +140,39 @@ bool lacks_its_log(const FileHeader& header) {
          header.pages() <= 1;
 }
 
+// SQLite refuses a file that lacks pages, unless its schema is being mended: then only what is missing cannot be read.
+// Nothing is written: the file is opened as one that never changes.
+Result<Database> open_cut_off(const std::string& path, std::uint64_t missing) {
+  const char* layer = whole_pages_vfs();
+  if (layer == nullptr) return fail(ErrorKind::environment, path + ": SQLite has no file system; mend its build");
+  auto database =
+      open_guarded(path, file_uri(path, std::string("mode=ro&immutable=1&vfs=") + layer), SQLITE_OPEN_READONLY);
+  if (database) {
+    sqlite3_db_config(database->get(), SQLITE_DBCONFIG_DEFENSIVE, 0, nullptr);
+    sqlite3_exec(database->get(), "PRAGMA writable_schema=ON", nullptr, nullptr, nullptr);
+  }
+  auto opened = checked(std::move(database), path);
+  if (opened || opened.error().kind != ErrorKind::bad_input) return opened;
+  return fail(ErrorKind::bad_input, path + ": cut off, " + std::to_string(missing) +
+                                        " bytes are missing at its end and what is left cannot be read; use a whole "
+                                        "copy");
+}
+
 }  // namespace
+
+std::uint64_t bytes_missing(const std::string& path) {
+  const auto lacks = [&]() -> std::uint64_t {
+    const auto header = read_header(path);
+    struct stat info {};
+    if (!header || header->application() != application_id || stat(path.c_str(), &info) != 0) return 0;
+    const std::uint64_t whole = header->whole_bytes(), present = static_cast<std::uint64_t>(info.st_size);
+    return whole > present ? whole - present : 0;
+  };
+  // Whoever adds to the recording writes its first page before the last one. Its journal is there as long as that
+  // takes: looked for after the first look, so that a second one that agrees is about a file at rest.
+  if (lacks() == 0 || has_content(path + "-wal") || has_content(path + "-journal")) return 0;
+  return lacks();
+}
 
 void remove_files(const std::string& path) {
   for (const char* suffix : {"-wal", "-shm", "-journal", ""}) {
@@ -186,6 +225,7 @@ Result<Database> open_read_only(const std::string& path) {
   const auto header = read_header(path);
   if (!header) return tl::unexpected(header.error());
   constexpr int flags = SQLITE_OPEN_READONLY;
+  if (const std::uint64_t missing = bytes_missing(path); missing > 0) return open_cut_off(path, missing);
   if (!header->is_wal()) {
     // Whoever added metrics was killed in the middle: undo it where that is allowed.
     if (has_content(path + "-journal")) {
@@ -214,6 +254,10 @@ Result<Database> open_read_only(const std::string& path) {
 Result<Database> open_read_write(const std::string& path) {
   const auto header = read_header(path);
   if (!header) return tl::unexpected(header.error());
+  if (const std::uint64_t missing = bytes_missing(path); missing > 0) {
+    return fail(ErrorKind::bad_input, path + ": cut off, " + std::to_string(missing) +
+                                          " bytes are missing at its end, so nothing is added to it; use a whole copy");
+  }
   auto database = checked(open_guarded(path, file_uri(path, "mode=rw"), SQLITE_OPEN_READWRITE), path);
   if (!database) return database;
   if (header->is_wal()) {

@@ -24,8 +24,13 @@ Result<Database> create_database(const std::string& path, bool overwrite, std::u
 // The recording and what SQLite keeps beside it.
 void remove_files(const std::string& path);
 
+// Bytes that the file lacks at its end by its own header: a copy that was cut off. 0 where nothing is missing, where a
+// log or a journal beside it may hold the rest, and where it is no recording. Looks at 100 bytes.
+std::uint64_t bytes_missing(const std::string& path);
+
 // Read-only, guarded against hostile files, checked to be a recording. Follows a recording that is being written; reads
-// one whose recorder was killed, in a folder that may be read-only.
+// one whose recorder was killed, in a folder that may be read-only. One that is cut off opens where its schema can be
+// read: statements then fail where they come to what is missing.
 Result<Database> open_read_only(const std::string& path);
 
 // Read-write, for a recording nobody writes to any more; folds a left-over log in.

@@ -11,6 +11,7 @@
 #include "dmprof/event/describe.h"
 #include "dmprof/store/connection.h"
 #include "dmprof/store/event_table.h"
+#include "dmprof/store/sql_format.h"
 #include "dmprof/store/statement.h"
 
 namespace dmprof {
@@ -209,6 +210,7 @@ Result<QueryConnection> open_for_query(const std::string& path) {
   sqlite3_limit(connection, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000);
   sqlite3_limit(connection, SQLITE_LIMIT_ATTACHED, 0);
   sqlite3_limit(connection, SQLITE_LIMIT_WORKER_THREADS, 0);
+  if (Status added = store::register_format(connection); !added) return tl::unexpected(added.error());
   sqlite3_set_authorizer(connection, authorize, nullptr);
   return QueryConnection(database->release());
 }

@@ -27,12 +27,13 @@ using QueryConnection = std::unique_ptr<sqlite3, CloseQuery>;
 using QueryStatement = std::unique_ptr<sqlite3_stmt, CloseQuery>;
 
 // Opens a recording for SQL written by a person or found in a file: read-only, and only reading is possible (authorizer
-// with a list of allowed functions, no ATTACH, no schema changes, limits on length, depth and result size). Errors as
-// Reader::open.
+// with a list of allowed functions, no ATTACH, no schema changes, limits on depth, columns and length: a text or BLOB
+// of more than 16 MiB is the error SQLITE_TOOBIG). Errors as Reader::open.
 Result<QueryConnection> open_for_query(const std::string& path);
 
 // Stops a runaway statement: the connection's statements fail with "interrupted" once the calling thread has computed
-// for `seconds`. Waiting does not count: a reader that pauses (a pager) is no runaway statement.
+// for `seconds`. Waiting does not count: a reader that pauses (a pager) is no runaway statement. Looked at between
+// steps of SQLite's machine: one function over long texts (replace, like) or one sort goes on to its end.
 void limit_time(sqlite3* database, double seconds);
 
 // Bounds what SQLite may allocate in the whole process; beyond it statements fail with SQLITE_NOMEM.

@@ -21,17 +21,20 @@ Result<Reader> Reader::open(const std::string& path) {
   if (!database) return tl::unexpected(database.error());
   auto state = std::make_unique<State>();
   state->path = path;
+  state->missing_bytes = store::bytes_missing(path);
   state->database = std::move(*database);
   return Reader(std::move(state));
 }
 
 const std::string& Reader::path() const { return state_->path; }
+std::uint64_t Reader::missing_bytes() const { return state_->missing_bytes; }
+std::uint64_t Reader::missing_bytes(const std::string& path) { return store::bytes_missing(path); }
 
 Status Reader::walk(std::uint8_t kind, TimeRange range, const std::function<bool(ChunkData&)>& visit) const {
   // Statements and buffers are kept from one walk to the next; a walk inside a walk of the same kind gets its own.
   std::unique_ptr<store::ChunkWalk> walk = std::exchange(state_->idle[kind], nullptr);
   if (walk == nullptr) {
-    auto opened = store::ChunkWalk::open(state_->database.get(), kind);
+    auto opened = store::ChunkWalk::open(state_->database.get(), kind, state_->missing_bytes > 0);
     if (!opened) return tl::unexpected(state_->located(opened.error()));
     walk = std::make_unique<store::ChunkWalk>(std::move(*opened));
   }
@@ -67,7 +70,7 @@ Result<std::uint64_t> Reader::count_kind(std::uint8_t kind) const {
 Result<std::vector<ChunkInfo>> Reader::chunks_of_kind(std::uint8_t kind, TimeRange range) const {
   auto statement = store::prepare_list(state_->database.get());
   if (!statement) return tl::unexpected(state_->located(statement.error()));
-  auto chunks = store::list_chunks(*statement, kind, range);
+  auto chunks = store::list_chunks(*statement, kind, range, state_->missing_bytes > 0);
   if (!chunks) return tl::unexpected(state_->located(chunks.error()));
   for (const ChunkInfo& chunk : *chunks) {
     if (chunk.rows == 0 || chunk.rows > store::max_chunk_rows) {

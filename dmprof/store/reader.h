@@ -40,6 +40,10 @@ class Reader {
   ~Reader();
 
   const std::string& path() const;
+  // Bytes that the file lacks at its end: a copy that was cut off. What can be read is: scan() and all() leave out
+  // chunks that are not whole, the rest fails where it comes to what is missing.
+  std::uint64_t missing_bytes() const;
+  static std::uint64_t missing_bytes(const std::string& path);
 
   // --- events
   // ---------------------------------------------------------------------------------------------------------
@@ -107,6 +111,9 @@ class Reader {
   Result<std::vector<std::string>> names() const;     // index = NameId; [0] is ""
   std::string name(NameId id) const;                  // "" for 0, "?" for an id the recording does not hold
   NameId find_name(std::string_view text) const;      // 0 when the recording does not hold it
+  // A hash of how much of everything the recording holds: counts, bytes and bounds of chunks, losses, capacities. What
+  // was computed from one with another mark was computed from other data.
+  Result<std::string> contents_mark() const;
   Result<std::vector<StoredMetric>> metrics() const;
   Result<std::vector<StoredFinding>> findings() const;
 

@@ -29,6 +29,12 @@ Status Arrivals::check() const {
     return {};
   }
   if (kind == Kind::trace) return {};
+  if (kind == Kind::bursts) {
+    if (burst < 1 || burst > 1'000'000)
+      return impossible("a burst", static_cast<double>(burst), "1 to 1000000 requests");
+    if (!(period_s >= 1e-6) || period_s > 1e6) return impossible("a period", period_s, "1us to 1e6s");
+    return {};
+  }
   if (!(rate > 0) || rate > 1e9) return impossible("a rate", rate, "a number above 0, at most 1e9 a second");
   if (kind == Kind::poisson) return {};
   if (!(burst_factor >= 1) || burst_factor > 1e6) return impossible("a burst factor", burst_factor, "1 or more");
@@ -81,6 +87,12 @@ double Source::next_gap_s() {
   }
 }
 
+std::int64_t Source::next_burst_ns() const {
+  const auto burst = static_cast<std::size_t>(arrivals_.burst), round = issued_ / (burst + 1);
+  const double half = issued_ % (burst + 1) < burst ? 0 : 0.5;  // the last of a round comes alone
+  return nanoseconds((static_cast<double>(round) + half) * arrivals_.period_s);
+}
+
 std::optional<Request> Source::next() {
   if (arrivals_.kind == Arrivals::Kind::trace) {
     if (issued_ == trace_.size()) return std::nullopt;
@@ -92,6 +104,11 @@ std::optional<Request> Source::next() {
     if (issued_ == static_cast<std::size_t>(arrivals_.users)) return std::nullopt;
     ++issued_;
     return drawn(0);
+  }
+  if (arrivals_.kind == Arrivals::Kind::bursts) {
+    const std::int64_t now = next_burst_ns();
+    ++issued_;
+    return drawn(now);
   }
   clock_s_ += next_gap_s();
   ++issued_;

@@ -1,4 +1,5 @@
-// When requests arrive: open loop (Poisson, bursty, a trace) or closed loop (a fixed number of users).
+// When requests arrive: open loop (Poisson, bursty, bursts by the clock, a trace) or closed loop (a fixed number of
+// users).
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,7 @@ struct Arrivals {
   enum class Kind {
     poisson,      // `rate` a second
     bursty,       // Poisson whose rate switches between a burst and a calm state; the mean over time is `rate`
+    bursts,       // `burst` requests at once every `period_s`, and one alone half a period later: no chance in it
     closed_loop,  // `users`, each sends its next request `think_s` (exponential) after its last one completed
     trace,        // given requests
   };
@@ -25,6 +27,8 @@ struct Arrivals {
   double burst_factor = 4;   // rate within a burst over the mean rate; >= 1
   double burst_share = 0.1;  // share of time in bursts; burst_factor * burst_share <= 1
   double burst_s = 1;        // mean length of a burst
+  std::int64_t burst = 1;    // requests at once
+  double period_s = 1;
   std::int64_t users = 1;
   double think_s = 0;
 
@@ -48,6 +52,7 @@ class Source {
  private:
   Request drawn(std::int64_t arrival_ns);
   double next_gap_s();
+  std::int64_t next_burst_ns() const;
 
   Arrivals arrivals_;
   Lengths prompts_;

@@ -74,7 +74,7 @@ std::optional<std::int64_t> time_of(std::string_view text) {
 
 }  // namespace
 
-Result<Trace> read_azure(std::istream& in, const std::string& name) {
+Result<Trace> read_azure(std::istream& in, const std::string& name, std::int64_t longest) {
   TraceLines lines(in, name);
   Trace trace;
   trace.format = TraceFormat::azure;
@@ -106,8 +106,9 @@ Result<Trace> read_azure(std::istream& in, const std::string& name) {
     request.arrival_ns = *time;
     for (std::size_t c = 1; c < columns.size(); ++c) {
       const auto tokens = whole(fields[at[c]]);
-      if (!tokens || *tokens < 0 || *tokens > most_tokens)
-        return lines.wrong(columns[c], "not a number of tokens; write a whole number from 0 to 100000000");
+      if (!tokens || *tokens < 0 || *tokens > longest)
+        return lines.wrong(columns[c],
+                           fmt::format("not a number of tokens; write a whole number from 0 to {}", longest));
       (c == 1 ? request.prompt_tokens : request.output_tokens) = std::max<std::int64_t>(1, *tokens);
     }
     if (trace.requests.size() == most_requests)

@@ -15,11 +15,11 @@ using Json = nlohmann::json;
 constexpr double largest_time_ms = 9e12;  // as int64 nanoseconds; 285 years
 
 // A number of tokens that is whole and possible, or nothing. A flag is no number.
-std::optional<std::int64_t> tokens_of(const Json& object, const char* key) {
+std::optional<std::int64_t> tokens_of(const Json& object, const char* key, std::int64_t longest) {
   const auto found = object.find(key);
   if (found == object.end() || !found->is_number()) return std::nullopt;
   const double value = found->get<double>();
-  if (!(value >= 0) || value > static_cast<double>(most_tokens)) return std::nullopt;
+  if (!(value >= 0) || value > static_cast<double>(longest)) return std::nullopt;
   const auto whole = static_cast<std::int64_t>(value);
   if (static_cast<double>(whole) != value) return std::nullopt;
   return std::max<std::int64_t>(1, whole);
@@ -38,7 +38,7 @@ Json parsed(const std::string& line) {
 
 }  // namespace
 
-Result<Trace> read_mooncake(std::istream& in, const std::string& name) {
+Result<Trace> read_mooncake(std::istream& in, const std::string& name, std::int64_t longest) {
   TraceLines lines(in, name);
   Trace trace;
   trace.format = TraceFormat::mooncake;
@@ -52,9 +52,11 @@ Result<Trace> read_mooncake(std::istream& in, const std::string& name) {
         time->get<double>() > largest_time_ms)
       return lines.wrong("timestamp", "missing or not a time; write milliseconds since the start of the trace");
     request.arrival_ns = static_cast<std::int64_t>(time->get<double>() * 1e6);
-    const auto prompt = tokens_of(object, "input_length"), output = tokens_of(object, "output_length");
-    if (!prompt) return lines.wrong("input_length", "missing or not a number of tokens; write 0 to 100000000");
-    if (!output) return lines.wrong("output_length", "missing or not a number of tokens; write 0 to 100000000");
+    const auto prompt = tokens_of(object, "input_length", longest),
+               output = tokens_of(object, "output_length", longest);
+    if (!prompt || !output)
+      return lines.wrong(!prompt ? "input_length" : "output_length",
+                         fmt::format("missing or not a number of tokens; write 0 to {}", longest));
     request.prompt_tokens = *prompt;
     request.output_tokens = *output;
     if (const auto blocks = object.find("hash_ids"); blocks != object.end()) {

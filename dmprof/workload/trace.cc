@@ -7,13 +7,13 @@
 
 namespace dmprof::workload {
 
-Result<Trace> read_trace(const std::string& path) {
+Result<Trace> read_trace(const std::string& path, std::int64_t longest) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error))
     return fail(ErrorKind::environment, fmt::format("{}: no such file; name a request trace (.csv or .jsonl)", path));
   std::ifstream in(path, std::ios::binary);
   if (!in) return fail(ErrorKind::environment, fmt::format("{}: cannot be read; check its permissions", path));
-  return in.peek() == '{' ? read_mooncake(in, path) : read_azure(in, path);
+  return in.peek() == '{' ? read_mooncake(in, path, longest) : read_azure(in, path, longest);
 }
 
 }  // namespace dmprof::workload

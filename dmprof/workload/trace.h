@@ -27,11 +27,14 @@ struct Trace {
   std::vector<Request> requests;  // sorted by arrival; equal times in the order of the file
 };
 
-// `name` stands for the file in messages: `name:line: field: what, how to mend`. Reads at most ten million requests,
-// lines of at most 4 MiB. An empty trace is an error.
-Result<Trace> read_azure(std::istream& in, const std::string& name);
-Result<Trace> read_mooncake(std::istream& in, const std::string& name);
+inline constexpr std::int64_t most_tokens = 100'000'000;  // of a prompt or an output
+
+// Prompts and outputs longer than `longest` are refused where they stand. `name` stands for the file in messages:
+// `name:line: field: what, how to mend`. Reads at most ten million requests, lines of at most 4 MiB. An empty trace is
+// an error.
+Result<Trace> read_azure(std::istream& in, const std::string& name, std::int64_t longest = most_tokens);
+Result<Trace> read_mooncake(std::istream& in, const std::string& name, std::int64_t longest = most_tokens);
 // Opens a file and recognises the format by its first character.
-Result<Trace> read_trace(const std::string& path);
+Result<Trace> read_trace(const std::string& path, std::int64_t longest = most_tokens);
 
 }  // namespace dmprof::workload

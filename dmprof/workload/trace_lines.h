@@ -13,7 +13,6 @@ namespace dmprof::workload {
 
 inline constexpr std::size_t longest_line = 4u << 20;
 inline constexpr std::size_t most_requests = 10'000'000;
-inline constexpr std::int64_t most_tokens = 100'000'000;
 
 class TraceLines {
  public:

@@ -139,6 +139,7 @@ Finding make_finding(const Rule& rule, const Verdict& verdict, const Catalogue& 
   finding.rule = rule.id;
   finding.severity = rule.severity;
   finding.confidence = rule.confidence;
+  finding.objective = rule.objective;
   finding.title = rule.title;
   finding.because = because_of(rule, details, values, thresholds);
   finding.checks = rule.checks;
@@ -240,6 +241,8 @@ Result<Diagnosis> diagnose(std::span<const Rule> rules, const Catalogue& catalog
     auto details = details_of(rule, fires ? Detail::On::fires : Detail::On::quiet, *sandbox, values, thresholds);
     if (!details) return tl::unexpected(details.error());
     if (!fires) {
+      // That a recording can be believed says nothing about the engine, unless the rule has something to say.
+      if (rule.distrusts && details->en.empty()) return {};
       const std::string doubt = why_not_cleared(diagnosis, instruments, verdict->columns, catalogue);
       if (!doubt.empty()) {
         diagnosis.not_evaluated.push_back({rule.id, doubt});

@@ -31,6 +31,15 @@ struct Gain {
   double low = 0, mid = 0, high = 0;
 };
 
+// What re-runs with a fix showed, beside runs as recorded (dmprof/experiment).
+struct Measured {
+  std::string verdict;                 // "confirmed", "no effect", "worse": by the objective
+  std::string objective;               // "throughput", "tpot"
+  std::uint64_t pairs = 0;             // of runs
+  bool exact = false;                  // a simulation that repeats exactly: no noise
+  std::map<std::string, Gain> ratios;  // after / before by metric
+};
+
 struct SuggestedFix {
   std::string knob;
   std::optional<std::string> from;  // nothing when the engine did not register the knob
@@ -38,15 +47,16 @@ struct SuggestedFix {
   std::string note;
   bool trial = false;                          // nothing in the recording shows that it helps: try it last
   std::map<std::string, std::string> command;  // the recorded engine first, by name, then others
-  std::string recorded_engine;          // key into `command` of what to type now; "" when the knob is not registered
-  std::optional<Gain> predicted_gain;   // from the what-if model only
-  std::optional<double> measured_gain;  // from a re-run only
+  std::string recorded_engine;         // key into `command` of what to type now; "" when the knob is not registered
+  std::optional<Gain> predicted_gain;  // from the what-if model only
+  std::optional<Measured> measured;    // from re-runs only
 };
 
 struct Finding {
   std::string rule;
   Severity severity = Severity::warning;
   std::string confidence;
+  std::string objective;  // of its fixes, as the rule says
   Text title;
   std::vector<Evidence> evidence;
   Text because;
@@ -71,7 +81,9 @@ struct RefusedRule {
 };
 
 struct InstrumentNote {
-  std::string check;  // an instrument rule, or "instrument-ratio", "instrument-loss", "instrument-balance"
+  // An instrument rule, or "instrument-ratio", "instrument-loss", "instrument-balance", "instrument-broken-off",
+  // "instrument-too-short", "instrument-cut-off".
+  std::string check;
   Severity severity = Severity::warning;
   Text message;
   std::vector<std::string> withheld;  // rules whose findings rest on what is distrusted
@@ -96,6 +108,8 @@ struct Context {
   std::map<std::string, double> thresholds;           // "rule-id.name" overrides
   double tolerated_loss = 0.01;                       // share of emitted events
   bool broken_off = false;                            // the recorder did not get to finish the recording
+  std::string too_short;  // why too few steps were recorded to judge an engine by, "" = enough: nobody is blamed then
+  std::string cut_off;    // what the file lacks, "" = nothing
 };
 
 // The metrics the rules read, and those the budget and the instrument checks need. Evaluate these, then diagnose.

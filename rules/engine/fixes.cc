@@ -138,6 +138,25 @@ std::string command_with(const Knob& knob, const std::string& value, const Conte
   return "";
 }
 
+std::optional<Context> with_setting(const Knob& knob, const std::string& value, const Context& context) {
+  if (knob.handle.empty() || context.command.empty()) return std::nullopt;
+  Context changed = context;
+  if (knob.how == "environment") {
+    changed.variables[knob.handle] = value;
+  } else if (knob.how == "flag") {
+    changed.command = with_flag(context.command, knob.handle, value);
+  } else {
+    return std::nullopt;
+  }
+  return changed;
+}
+
+std::string line_of(const Context& context) {
+  std::string line;
+  for (const auto& [name, setting] : context.variables) line += fmt::format("{}={} ", name, shell_quoted(setting));
+  return line + context.command;
+}
+
 std::vector<SuggestedFix> suggest(const std::vector<Fix>& fixes, const Context& context,
                                   std::span<const Support> support) {
   std::vector<SuggestedFix> suggestions;
@@ -153,7 +172,8 @@ std::vector<SuggestedFix> suggest(const std::vector<Fix>& fixes, const Context& 
     suggested.trial = shown != Support::shown;
     if (suggested.trial) suggested.note = for_trial(fix, shown);
     if (knob == nullptr) {
-      suggestions.push_back(std::move(suggested));
+      // An engine that says which knobs it has says as much of those it has not; one that names none may have any.
+      if (context.knobs.empty()) suggestions.push_back(std::move(suggested));
       continue;
     }
     if (!changes(fix, *knob)) continue;
@@ -168,10 +188,8 @@ std::vector<SuggestedFix> suggest(const std::vector<Fix>& fixes, const Context& 
     }
     suggestions.push_back(std::move(suggested));
   }
-  // Supported before trial, then what can be typed, then what the engine has at all.
-  const auto rank = [](const SuggestedFix& fix) {
-    return std::tuple(fix.trial, fix.recorded_engine.empty(), !fix.from.has_value());
-  };
+  // Supported before trial, then what can be typed.
+  const auto rank = [](const SuggestedFix& fix) { return std::tuple(fix.trial, fix.recorded_engine.empty()); };
   std::stable_sort(suggestions.begin(), suggestions.end(),
                    [&](const SuggestedFix& a, const SuggestedFix& b) { return rank(a) < rank(b); });
   return suggestions;

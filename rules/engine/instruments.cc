@@ -51,6 +51,16 @@ Instruments check_instruments(Diagnosis& diagnosis, std::span<const MetricValue>
           "记录中断（记录进程被终止或无法写入）：结论仅依据已提交的部分，丢失多少不得而知"},
          {}});
   }
+  if (!context.cut_off.empty())
+    diagnosis.instrument.push_back({"instrument-cut-off", Severity::warning, {context.cut_off, context.cut_off}, {}});
+  if (!context.too_short.empty()) {
+    diagnosis.instrument.push_back(
+        {"instrument-too-short", Severity::warning, {context.too_short, context.too_short}, {}});
+    instruments.too_short = diagnosis.instrument.size() - 1;
+    // Where the time of a few steps went says nothing about the next ones.
+    diagnosis.limiting.clear();
+    for (BudgetPart& part : diagnosis.budget) part.critical = false;
+  }
   for (const MetricValue& value : values) {
     if (value.status == ValueStatus::invalid) note_invalid(diagnosis, instruments, value);
     if (value.name == loss_metric && value.ok() && *value.value > 0)
@@ -80,6 +90,7 @@ bool withhold(Diagnosis& diagnosis, const Instruments& instruments, const Rule& 
               const std::vector<std::string>& columns, const Catalogue& catalogue) {
   std::set<std::size_t> notes;
   if (instruments.loss) notes.insert(*instruments.loss);
+  if (instruments.too_short) notes.insert(*instruments.too_short);
   for (const std::string& column : columns) {
     const auto found = instruments.distrusted.find(metric_of(column, catalogue));
     if (found != instruments.distrusted.end()) notes.insert(found->second.begin(), found->second.end());
@@ -91,6 +102,7 @@ bool withhold(Diagnosis& diagnosis, const Instruments& instruments, const Rule& 
 std::string why_not_cleared(const Diagnosis& diagnosis, const Instruments& instruments,
                             const std::vector<std::string>& columns, const Catalogue& catalogue) {
   if (instruments.loss) return "too many events were lost to clear it";
+  if (instruments.too_short) return "the recording is too short to clear it";
   for (const std::string& column : columns) {
     const std::string metric = metric_of(column, catalogue);
     const auto found = instruments.distrusted.find(metric);

@@ -17,6 +17,7 @@ namespace dmprof::rules {
 struct Instruments {
   std::map<std::string, std::set<std::size_t>> distrusted;  // metric to the notes about it
   std::optional<std::size_t> loss;                          // the note that distrusts every count
+  std::optional<std::size_t> too_short;                     // the note that too little was recorded
 };
 
 // Adds a note for everything that is wrong with the recording itself.
@@ -30,7 +31,8 @@ void distrust(Diagnosis& diagnosis, Instruments& instruments, const Rule& rule, 
 bool withhold(Diagnosis& diagnosis, const Instruments& instruments, const Rule& rule,
               const std::vector<std::string>& columns, const Catalogue& catalogue);
 
-// Why nothing can be cleared by these columns: "too many events were lost to clear it", "… is distrusted
+// Why nothing can be cleared by these columns: "too many events were lost to clear it", "the recording is too short to
+// clear it", "… is distrusted
 // (instrument-…)"; "" when they are fine.
 std::string why_not_cleared(const Diagnosis& diagnosis, const Instruments& instruments,
                             const std::vector<std::string>& columns, const Catalogue& catalogue);

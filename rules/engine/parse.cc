@@ -154,8 +154,8 @@ Vector vector(const YAML::Node& node) {
 
 Rule rule(const YAML::Node& node) {
   only(node,
-       {"id", "title", "severity", "confidence", "source", "thresholds", "all", "because", "clears", "details",
-        "distrusts", "checks", "fixes", "vectors"},
+       {"id", "title", "severity", "confidence", "source", "objective", "thresholds", "all", "because", "clears",
+        "details", "distrusts", "checks", "fixes", "vectors"},
        "a rule");
   Rule result;
   result.id = text(node, "id");
@@ -167,6 +167,8 @@ Rule rule(const YAML::Node& node) {
       node, "severity", {{"info", Severity::info}, {"warning", Severity::warning}, {"error", Severity::error}});
   result.confidence = choice<std::string>(node, "confidence", {{"high", "high"}, {"medium", "medium"}, {"low", "low"}});
   result.source = text(node, "source");
+  result.objective =
+      choice<std::string>(node, "objective", {{"throughput", "throughput"}, {"latency", "latency"}}, "throughput");
   result.thresholds = numbers(node, "thresholds");
   result.all = texts(node, "all");
   result.because = languages(node, "because");

@@ -66,6 +66,7 @@ struct Rule {
   Severity severity = Severity::warning;
   std::string confidence;                    // "high", "medium", "low"
   std::string source;                        // where the rule comes from: "D", "P", "C", "I" or "H" with a citation
+  std::string objective = "throughput";      // what its fixes are to improve: "throughput" or "latency" (tpot)
   std::map<std::string, double> thresholds;  // used in conditions as :name; a profile may override them
   std::vector<std::string> all;              // SQL expressions over the metric row; the rule fires when all are true
   Text because;                              // {metric} is replaced by its value

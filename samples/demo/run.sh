@@ -7,7 +7,6 @@ dmprof=build/bin/dmprof
 target=$(ls samples/models/*target*.gguf)
 draft=$(ls samples/models/*draft-10*.gguf)
 runs=${DEMO_RUNS:-3}
-tries=${DEMO_TRIES:-7}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
@@ -40,32 +39,9 @@ title "metrics"
 title "diagnosis"
 "$dmprof" diagnose
 
-title "the first fix, tried (medians of $tries pairs of runs)"
-"$dmprof" diagnose --json >"$scratch/diagnosis.json"
-fix=$(python3 - "$scratch/diagnosis.json" <<'PY'
-import json, sys
-for finding in json.load(open(sys.argv[1]))["findings"]:
-    for fix in finding["fixes"]:
-        if fix["command"].get("dm-engine"):
-            print(fix["command"]["dm-engine"])
-            sys.exit()
-PY
-)
-if [ -z "$fix" ]; then
-  echo "the diagnosis names no fix that can be run; nothing to try"
-  exit 0
-fi
-echo "$fix"
-# Pairs, because the machine may be busy: what slows a run down mostly slows its neighbour down too.
-for run in $(seq "$tries"); do
-  "${speculating[@]}" --json >"$scratch/before.$run.json"
-  bash -c "$fix --json" >"$scratch/after.$run.json"
-  echo "$(rate "$scratch/before.$run.json") $(rate "$scratch/after.$run.json")" >>"$scratch/pairs"
-done
-gain=$(awk '{print $2 / $1}' "$scratch/pairs" | sort -g | tee "$scratch/gains" | median)
-awk -v a="$(cut -d' ' -f1 "$scratch/pairs" | median)" -v b="$(cut -d' ' -f2 "$scratch/pairs" | median)" -v gain="$gain" \
-  -v low="$(head -n 1 "$scratch/gains")" -v high="$(tail -n 1 "$scratch/gains")" \
-  'BEGIN {printf "before  %7.1f tokens/s\nafter   %7.1f tokens/s   %.2f x (pairs from %.2f to %.2f x)\n", a, b, gain, low, high}'
+title "the first fix, tried by dmprof diagnose --verify (pairs of runs, in turns)"
+"$dmprof" diagnose --verify --yes >"$scratch/verified"
+grep -B 3 'tried:' "$scratch/verified" || { cat "$scratch/verified"; echo "no fix was tried"; exit 1; }
 
 title "ask it yourself"
 echo "build/bin/dmprof --metric prefetch_hit_rate"

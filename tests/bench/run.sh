@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Prints the figures of the README's benchmark section. Every ratio is taken inside one interleaved run; quote those, absolute
 # values drift with the machine. usage: tests/bench/run.sh [FILTER]
-# FILTER: instrumentation, recording, metrics, beside or engine
+# FILTER: instrumentation, recording, metrics, simcard, beside or engine
 set -eu
 cd "$(dirname "$0")/../.."
 only=${1:-}
@@ -30,6 +30,10 @@ if part engine; then
     build/bin/dm-engine bench --model "$scratch/m400.gguf"
     rm "$scratch/m400.gguf"
   done
+fi
+if part simcard; then
+  echo "== simulated card: events a second with recording off, 1 to 1,024 cards"
+  build/bench/bench_simcard
 fi
 if part metrics; then
   echo "== metrics computed from 10 M events"

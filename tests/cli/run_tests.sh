@@ -2,7 +2,7 @@
 # Runs command-line tests written as text.   usage: run_tests.sh BIN_DIR FILE.test…
 #
 # A file holds tests; each begins with a line "test: SENTENCE". Lines of a test:
-#   needs: SHELL     first of all; when it fails the test is skipped, which is said
+#   needs: SHELL # WHY     first of all; when it fails the test is skipped, and why is said (without it the SHELL)
 #   setup: SHELL     before the command; must succeed
 #   run: SHELL       the command; its standard output, standard error and exit status are kept
 #   exit: N          its exit status (0 when left out)
@@ -70,7 +70,7 @@ for file in "$@"; do
     esac
     case $line in
       '' | '#'* | 'test: '*) ;;
-      'needs: '*) (cd "$work/home" && eval "$value") >"$work/setup" 2>&1 || skip="not the case here: $value" ;;
+      'needs: '*) (cd "$work/home" && eval "$value") >"$work/setup" 2>&1 || skip="not the case here: ${value##* # }" ;;
       'setup: '*) (cd "$work/home" && eval "$value") >"$work/setup" 2>&1 || complain "setup failed: $value: $(tail -n 2 "$work/setup")" ;;
       'run: '*) (cd "$work/home" && eval "$value") >"$OUT" 2>"$ERR" </dev/null; status=$? ;;
       'exit: '*) expected=$value ;;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "samples/engine/bench/measure.h"
+#include "samples/engine/cli/flags.h"
 #include "samples/engine/kernels/kernels.h"
 #include "samples/engine/model/model.h"
 
@@ -184,23 +184,31 @@ Result<nlohmann::json> run(const Options& options) {
 int bench_main(std::span<const std::string> args) {
   Options options;
   options.threads = std::max(1U, std::thread::hardware_concurrency());
-  CLI::App app{
-      "Measures decode speed, the cost of verifying several tokens at once, and this machine's read bandwidth.",
-      "dm-engine bench"};
-  app.add_option("--model", options.model, "GGUF file")->required();
-  app.add_option("--threads", options.threads, "threads to compute with (default: all CPUs)")
-      ->check(CLI::Range(1, 1024));
-  app.add_option("--most-tokens", options.most_tokens, "measure steps of 1 to this many tokens (default 9)")
-      ->check(CLI::Range(1, 64));
-  app.add_option("--rounds", options.rounds, "interleaved rounds (default 5)")->check(CLI::Range(1, 1000));
-  app.add_option("--context", options.context, "positions in the cache before each step (default 32)")
-      ->check(CLI::Range(0, 100000));
-  app.add_flag("--json", options.json, "print one JSON object");
-  try {
-    app.parse(std::vector<std::string>(args.rbegin(), args.rend()));
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+  Flags flags(
+      "dm-engine bench",
+      "Measures decode speed, the cost of verifying several tokens at once, and this machine's read bandwidth.");
+  flags.value("--model", "FILE", "GGUF file");
+  flags.value("--threads", "N", "threads to compute with (default: all CPUs)");
+  flags.value("--most-tokens", "N", "measure steps of 1 to this many tokens (default 9)");
+  flags.value("--rounds", "N", "interleaved rounds (default 5)");
+  flags.value("--context", "N", "positions in the cache before each step (default 32)");
+  flags.toggle("--json", "print one JSON object");
+  const auto answer = flags.parse(args);
+  if (!answer) return report(answer.error());
+  if (!answer->empty()) {
+    fmt::print("{}", *answer);
+    return 0;
   }
+  const auto read = [&]() -> Status {
+    DMPROF_TRY(flags.need("--model"));
+    DMPROF_TRY(flags.text("--model", options.model));
+    DMPROF_TRY(flags.whole("--threads", nullptr, options.threads, 1, 1024));
+    DMPROF_TRY(flags.whole("--most-tokens", nullptr, options.most_tokens, 1, 64));
+    DMPROF_TRY(flags.whole("--rounds", nullptr, options.rounds, 1, 1000));
+    return flags.whole("--context", nullptr, options.context, 0, 100000);
+  };
+  if (const Status settings = read(); !settings) return report(settings.error());
+  options.json = flags.given("--json");
   const auto figures = run(options);
   if (!figures) return report(figures.error());
   if (options.json) {

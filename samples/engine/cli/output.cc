@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
-
 namespace dmengine {
 
 void TextOutput::write(std::string_view text) {
@@ -53,11 +50,6 @@ void ProgressOutput::text(std::size_t, std::string_view piece) {
 void ProgressOutput::erase() {
   if (shown_) fmt::print(stderr, "\r\x1b[K");
   shown_ = false;
-}
-
-Status write_all(std::FILE* out, std::string_view text) {
-  if (std::fwrite(text.data(), 1, text.size(), out) == text.size() && std::fflush(out) == 0) return {};
-  return fail(ErrorKind::environment, fmt::format("cannot write to standard output: {}", std::strerror(errno)));
 }
 
 }  // namespace dmengine

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "dmprof/base/exit_status.h"
 #include "samples/engine/runtime/session.h"
 
 namespace dmengine {
@@ -51,7 +52,6 @@ class ProgressOutput : public Listener {
   std::chrono::steady_clock::time_point last_{};
 };
 
-// environment when the text could not be written in full.
-Status write_all(std::FILE* out, std::string_view text);
+using dmprof::write_all;
 
 }  // namespace dmengine

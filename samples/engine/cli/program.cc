@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 
+#include "dmprof/base/exit_status.h"
 #include "samples/engine/cli/output.h"
 #include "samples/engine/cli/summary.h"
 #include "samples/engine/runtime/engine.h"
@@ -29,20 +30,7 @@ void listen_to_signals() {
   sigaction(SIGTERM, &action, nullptr);
 }
 
-int report_error(const Error& error) {
-  fmt::print(stderr, "dm-engine: {}\n", error.message);
-  switch (error.kind) {
-    case ErrorKind::usage:
-      return 2;
-    case ErrorKind::cannot_answer:
-      return 3;
-    case ErrorKind::bad_input:
-      return 4;
-    case ErrorKind::environment:
-      break;
-  }
-  return 6;
-}
+int report_error(const Error& error) { return dmprof::report_error("dm-engine", error); }
 
 dmprof::Result<std::vector<Request>> read_requests(const CommandLine& line) {
   if (line.source == PromptSource::requests) return read_prompts(line.prompt, Arrivals::ignored);
@@ -90,6 +78,7 @@ int run_program(std::span<const std::string> args, const Environment& environmen
     const Status written = write_all(stdout, line->answer);
     return written ? 0 : report_error(written.error());
   }
+  for (const std::string& warning : line->warnings) fmt::print(stderr, "dm-engine: warning: {}\n", warning);
   listen_to_signals();
   const Status status = run(*line);
   if (!status) return report_error(status.error());

@@ -32,10 +32,17 @@ Status Engine::open_models() {
   if (!target) return tl::unexpected(target.error());
   target_ = std::move(*target);
   if (settings_.draft.empty() || !settings_.speculates()) return {};
+  // Whoever did not type the draft needs to hear where it came from.
+  const auto named = [this](dmprof::Error error) {
+    if (!settings_.draft_variable.empty()) error.message = settings_.draft_variable + ": " + error.message;
+    return tl::unexpected(std::move(error));
+  };
   auto draft = ModelFile::open(settings_.draft);
-  if (!draft) return tl::unexpected(draft.error());
+  if (!draft) return named(draft.error());
   draft_ = std::move(*draft);
-  return same_vocabulary(*target_, *draft_);
+  const Status shared = same_vocabulary(*target_, *draft_);
+  if (!shared) return named(shared.error());
+  return {};
 }
 
 Status Engine::open_resident() {

@@ -18,6 +18,7 @@ inline constexpr std::uint32_t baseline_window = 4;  // steps without speculatio
 struct Settings {
   std::string model;
   std::string draft;            // a file; empty = none
+  std::string draft_variable;   // the environment variable that named it; empty: the command line did
   bool draft_ngram = false;     // look drafts up in the text instead
   std::uint32_t lookahead = 5;  // draft tokens a step; 0 = no speculation
 

@@ -11,6 +11,8 @@
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
+#include "dmprof/base/utf8.h"
+
 namespace dmengine {
 namespace {
 
@@ -19,6 +21,8 @@ using dmprof::fail;
 using dmprof::Result;
 using dmprof::Status;
 using Json = nlohmann::json;
+
+std::string printable(const std::string& text) { return dmprof::clean_utf8(text, {.control = false, .limit = 40}); }
 
 // Nesting is refused while parsing: a line of a million brackets must not build a million objects.
 bool flat(int depth, Json::parse_event_t event, Json&) {
@@ -58,9 +62,8 @@ Status read_field(const std::string& key, const Json& value, Request& request) {
       return wrong("a string of up to 64 bytes");
     request.request_class = value.get<std::string>();
   } else {
-    return fail(
-        ErrorKind::bad_input,
-        fmt::format("unknown key \"{}\" (known: id, prompt, max_tokens, arrival_ms, class)", key.substr(0, 40)));
+    return fail(ErrorKind::bad_input,
+                fmt::format("unknown key \"{}\" (known: id, prompt, max_tokens, arrival_ms, class)", printable(key)));
   }
   return {};
 }
@@ -68,9 +71,13 @@ Status read_field(const std::string& key, const Json& value, Request& request) {
 Result<Request> parse_line(std::string_view line) {
   if (line.size() > max_prompt_line_bytes) return fail(ErrorKind::bad_input, "longer than 4 MiB");
   bool nested = false;
+  std::unordered_set<std::string> keys;
+  std::string repeated;  // the object itself would keep the last one and say nothing
   const Json object = Json::parse(
       line,
-      [&nested](int depth, Json::parse_event_t event, Json& value) {
+      [&](int depth, Json::parse_event_t event, Json& value) {
+        if (event == Json::parse_event_t::key && !keys.insert(value.get<std::string>()).second && repeated.empty())
+          repeated = fmt::format("the key \"{}\" is given twice", printable(value.get<std::string>()));
         const bool kept = flat(depth, event, value);
         nested = nested || !kept;
         return kept;
@@ -79,16 +86,11 @@ Result<Request> parse_line(std::string_view line) {
   if (nested) return fail(ErrorKind::bad_input, "values must be strings or numbers, not lists or objects");
   if (object.is_discarded()) return fail(ErrorKind::bad_input, "not valid JSON in UTF-8");
   if (!object.is_object()) return fail(ErrorKind::bad_input, "not a JSON object");
+  if (!repeated.empty()) return fail(ErrorKind::bad_input, repeated);
   Request request;
   for (const auto& [key, value] : object.items()) DMPROF_TRY(read_field(key, value, request));
   if (!object.contains("prompt")) return fail(ErrorKind::bad_input, "\"prompt\" is missing");
   return request;
-}
-
-std::string printable(const std::string& id) {
-  std::string out;
-  for (const char c : id.substr(0, 40)) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
-  return out;
 }
 
 }  // namespace

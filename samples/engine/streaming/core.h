@@ -62,6 +62,7 @@ class BlockStreamer::Core {
  private:
   using Lock = std::unique_lock<std::mutex>;
   enum class SlotState : std::uint8_t { queued, moving, arrived, failed };
+  enum class Asker : std::uint8_t { demand, prefetch };
   struct Slot {
     Buffer buffer;
     std::size_t offset = 0;  // of the block in the buffer
@@ -69,9 +70,9 @@ class BlockStreamer::Core {
     bool loading_pin = false;  // a prefetch that is not complete yet
     std::int64_t issue = 0;
     std::int64_t ready_at = 0;
+    Asker moved_by = Asker::demand;  // the last attempt
     std::string error;
   };
-  enum class Asker : std::uint8_t { demand, prefetch };
 
   // core_acquire.cc
   StreamPrediction learn(BlockId block);

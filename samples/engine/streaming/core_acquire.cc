@@ -120,6 +120,13 @@ Status BlockStreamer::Core::await(Lock& lock, BlockId block, Outbox& out) {
   accesses_to_plan_ = 0;
   plan(out);
   wait_until_arrived(lock, block);
+  if (slot.state == SlotState::failed && slot.moved_by == Asker::prefetch) {
+    // What a prefetch ran into earlier may be mended by now: the demand sees for itself before it gives up.
+    slot.state = SlotState::queued;
+    slot.issue = clock_.now();
+    transfer(lock, block, Asker::demand, out);
+    wait_until_arrived(lock, block);
+  }
   if (slot.state == SlotState::failed) {
     const std::string message = slot.error;
     drop(block);
@@ -133,6 +140,7 @@ Status BlockStreamer::Core::await(Lock& lock, BlockId block, Outbox& out) {
 void BlockStreamer::Core::transfer(Lock& lock, BlockId block, Asker asker, Outbox& out) {
   Slot& slot = slots_.at(block);
   slot.state = SlotState::moving;
+  slot.moved_by = asker;
   demands_waiting_ += asker == Asker::demand;
   changed_.wait(lock, [&] { return !link_busy_; });
   demands_waiting_ -= asker == Asker::demand;

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <string_view>
 
+#include "samples/engine/cli/flags.h"
 #include "samples/engine/gguf/writer.h"
 #include "samples/engine/synth/vocabulary.h"
 #include "samples/engine/synth/weights.h"
@@ -116,20 +116,29 @@ Status write_synthetic_model(const std::string& path, const SynthShape& shape, T
 int synth_main(std::span<const std::string> args) {
   std::string shape_name, type_name = "q8_0", output, draft_output;
   uint64_t seed = 1;
-  CLI::App app{"Writes a model with random weights from a seed: real byte traffic without a real text model.",
-               "dm-engine synth"};
-  app.add_option("--shape", shape_name,
-                 "tiny, m110, m400, or m400s (whose first two layers predict most of its tokens)")
-      ->required();
-  app.add_option("--type", type_name, "f32, f16 or q8_0 (default q8_0)");
-  app.add_option("--seed", seed, "seed of the weights (default 1)");
-  app.add_option("-o,--output", output, "file to write")->required();
-  app.add_option("--draft-out", draft_output, "also write its first two layers, as a draft model");
-  try {
-    app.parse(std::vector<std::string>(args.rbegin(), args.rend()));
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+  Flags flags("dm-engine synth",
+              "Writes a model with random weights from a seed: real byte traffic without a real text model.");
+  flags.value("--shape", "NAME", "tiny, m110, m400, or m400s (whose first two layers predict most of its tokens)");
+  flags.value("--type", "TYPE", "f32, f16 or q8_0 (default q8_0)");
+  flags.value("--seed", "N", "seed of the weights (default 1)");
+  flags.value("-o,--output", "FILE", "file to write");
+  flags.value("--draft-out", "FILE", "also write its first two layers, as a draft model");
+  const auto answer = flags.parse(args);
+  if (!answer) return report(answer.error());
+  if (!answer->empty()) {
+    fmt::print("{}", *answer);
+    return 0;
   }
+  const auto read = [&]() -> Status {
+    DMPROF_TRY(flags.need("--shape"));
+    DMPROF_TRY(flags.need("--output"));
+    DMPROF_TRY(flags.text("--shape", shape_name));
+    DMPROF_TRY(flags.text("--type", type_name));
+    DMPROF_TRY(flags.whole("--seed", nullptr, seed, 0, UINT64_MAX));
+    DMPROF_TRY(flags.text("--output", output));
+    return flags.text("--draft-out", draft_output);
+  };
+  if (const Status settings = read(); !settings) return report(settings.error());
   const SynthShape* shape = find_synth_shape(shape_name);
   if (shape == nullptr) {
     std::string known;

@@ -1,9 +1,9 @@
 // dm-train: makes the small target and its drafts. Run by hand; see samples/models/README.md for the commands.
 #include <cblas.h>
-#include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 
+#include "dmprof/base/exit_status.h"
 #include "samples/models/train/commands.h"
 
 int main(int argc, char** argv) {
@@ -20,14 +20,5 @@ int main(int argc, char** argv) {
   dmprof::train::add_acceptance_command(app, status);
   dmprof::train::add_prompts_command(app, status);
   CLI11_PARSE(app, argc, argv);
-  if (status) return 0;
-  fmt::print(stderr, "dm-train: {}\n", status.error().message);
-  switch (status.error().kind) {
-    case dmprof::ErrorKind::usage:
-      return 2;
-    case dmprof::ErrorKind::environment:
-      return 6;
-    default:
-      return 4;
-  }
+  return status ? 0 : dmprof::report_error("dm-train", status.error());
 }

@@ -16,20 +16,21 @@ std::uint64_t pack(std::uint64_t step, Context context, std::uint64_t place) {
 }  // namespace
 
 Card::Card(Simulation& simulation, const CardParameters& parameters, const Language& language,
-           const Selection& selection, std::uint64_t seed, std::uint32_t index, CardObserver* observer)
+           const Selection& selection, const Attention& attention, std::uint64_t seed, std::uint32_t index,
+           CardObserver* observer)
     : simulation_(simulation),
       parameters_(parameters),
       seed_(mix(seed, index)),
       observer_(observer),
       language_(language),
-      selection_(selection),
-      predictor_(parameters.predictor),
+      attention_(attention),
+      predictor_(parameters.predictor, parameters.model.selection),
       channels_(parameters.memory),
       store_(simulation, parameters.memory, parameters.model.block_bytes,
              static_cast<cachemodel::PolicyKind>(parameters.settings.cache_policy), channels_,
              observer != nullptr ? this : nullptr),
       engines_(simulation, parameters.engine.engines, 0, SIZE_MAX, this),
-      pass_(simulation, parameters, selection_, store_, channels_, observer, *this, verified),
+      pass_(simulation, parameters, selection, attention, store_, channels_, observer, *this, verified),
       token_time_(draft_token_time(parameters, parameters.settings.draft_billions)),
       next_request_((std::uint64_t{index} << 40) + 1) {
   set_interleave(parameters.settings.interleave);
@@ -44,7 +45,10 @@ void Card::account() {
 
 CardStatistics Card::statistics() {
   account();
-  return statistics_;
+  CardStatistics now = statistics_;
+  for (const auto& each : waiting_) now.unfinished += seconds(simulation_.now() - each->arrived);
+  for (const auto& each : batch_) now.unfinished += seconds(simulation_.now() - each->arrived);
+  return now;
 }
 
 bool Card::submit(std::uint32_t prompt, std::uint32_t output, Actor* ended, std::uint32_t kind) {
@@ -55,8 +59,8 @@ bool Card::submit(std::uint32_t prompt, std::uint32_t output, Actor* ended, std:
     return false;
   }
   const std::uint64_t request = next_request_++;
-  waiting_.push_back(std::make_unique<Sequence>(
-      Sequence{request, prompt, output, 0, simulation_.now(), ended, kind, Path(language_, seed_, request), 0, 0, {}}));
+  waiting_.push_back(std::make_unique<Sequence>(Sequence{
+      request, prompt, output, 0, simulation_.now(), ended, kind, Path(language_, seed_, request), 0, 0, 0, {}}));
   if (observer_ != nullptr) {
     observer_->on_request(RequestMoment::arrive, request, simulation_.now(), prompt);
     observer_->on_queue(simulation_.now(), batch_.size(), waiting_.size());
@@ -164,8 +168,8 @@ void Card::begin_draft() {
     const std::uint32_t left = sequence.output - sequence.emitted;
     const bool drafts = parameters_.settings.draft_billions > 0;
     sequence.drafts = drafts ? std::min(parameters_.settings.lookahead, left - 1) : 0;
-    sequence.proposals = sequence.path.draft(parameters_.acceptance, parameters_.settings.draft_billions,
-                                             sequence.drafts, sequence.length());
+    sequence.path.draft(parameters_.acceptance, parameters_.settings.draft_billions, sequence.drafts, sequence.length(),
+                        sequence.proposals);
     sequence.announced = 0;
     if (parameters_.prefetch) predict(sequence.path.head(), 0);
     if (sequence.drafts > 0) ++drafting_;
@@ -219,32 +223,32 @@ void Card::expect_blocks(std::uint64_t packed) {
   const std::uint64_t place = packed & kLastPlace;
   const auto context = static_cast<Context>(packed >> kPlaceBits & ((1u << kContextBits) - 1));
   if (!predicting_ || packed != pack(step_, context, place)) return;  // the step is over
-  std::vector<BlockNumber> blocks;
   const std::uint32_t first = pass_.next_layer();
-  for (std::uint32_t layer = first; layer < parameters_.model.selection.layers; ++layer) {
-    blocks.clear();
-    predictor_.predict(context, layer, blocks);
+  const std::uint32_t blocks = parameters_.model.selection.blocks;
+  predictions_.clear();
+  predictor_.predict(context, first, predictions_);
+  std::uint32_t layer = first;
+  for (const BlockNumber block : predictions_) {
+    while (block >= std::uint64_t{layer + 1} * blocks) ++layer;
+    pass_.predicted(block, layer);
     const auto ahead = static_cast<std::uint64_t>(pass_.accesses_per_layer() * (layer - first));
-    for (const BlockNumber block : blocks) {
-      pass_.predicted(block, layer);
-      store_.expect(block, layer * VerifyPass::kOrdersPerLayer + place, ahead + 1);
-    }
+    store_.expect(block, layer * VerifyPass::kOrdersPerLayer + place, ahead + 1);
   }
 }
 
 void Card::begin_verification() {
   verify_start_ = simulation_.now();
-  std::vector<VerifyToken> tokens;
   std::uint64_t kv_tokens = 0;
+  tokens_.clear();
   for (const std::unique_ptr<Sequence>& each : batch_) {
-    tokens.push_back({each->path.head(), occasion(*each, 0)});
+    each->first_token = tokens_.size();
+    tokens_.push_back({each->path.head(), occasion(*each, 0), each->request, each->length()});
     for (std::size_t k = 0; k < each->proposals.size(); ++k)
-      tokens.push_back({each->proposals[k], occasion(*each, k + 1)});
-    kv_tokens +=
-        parameters_.model.attended == 0 ? each->length() : std::min(each->length(), parameters_.model.attended);
+      tokens_.push_back({each->proposals[k], occasion(*each, k + 1), each->request, each->length() + k + 1});
+    if (!attention_.sparse()) kv_tokens += each->length();
   }
-  report_.target_tokens = tokens.size();
-  pass_.begin(step_, std::move(tokens), kv_tokens);
+  report_.target_tokens = tokens_.size();
+  pass_.begin(step_, tokens_, kv_tokens);
 }
 
 std::uint64_t Card::occasion(const Sequence& sequence, std::uint64_t ahead) const {
@@ -275,15 +279,8 @@ SpeculationReport Card::judge(Sequence& sequence) {
 
 // The branches that verification took: the token it started from and the drafts it kept.
 void Card::learn(const Sequence& sequence, std::uint32_t tokens) {
-  std::vector<BlockNumber> blocks;
-  for (std::uint32_t k = 0; k <= tokens; ++k) {
-    const Context context = k == 0 ? sequence.path.head() : sequence.proposals[k - 1];
-    for (std::uint32_t layer = 0; layer < parameters_.model.selection.layers; ++layer) {
-      blocks.clear();
-      selection_.append(context, occasion(sequence, k), layer, blocks);
-      predictor_.learn(context, layer, blocks);
-    }
-  }
+  for (std::uint32_t k = 0; k <= tokens; ++k)
+    predictor_.learn(k == 0 ? sequence.path.head() : sequence.proposals[k - 1], pass_.chosen(sequence.first_token + k));
 }
 
 void Card::finish(Sequence& sequence) {
@@ -312,6 +309,7 @@ void Card::end_step() {
   statistics_.accesses += totals.accesses;
   statistics_.flops += totals.flops;
   statistics_.l1_bytes += totals.l1_bytes;
+  statistics_.block_bytes += totals.block_bytes;
   statistics_.decode_time += seconds(now - step_start_);
   statistics_.draft_time += seconds(report_.draft_time);
   statistics_.verify_time += seconds(report_.verify_time);
@@ -370,12 +368,8 @@ void Card::on_event(std::uint32_t kind, std::uint64_t argument) {
   }
 }
 
-void Card::on_prefetch(PrefetchPoint point, BlockId block, const BlockId* victim) {
-  observer_->on_prefetch(point, block, parameters_.model.block_bytes, victim, simulation_.now());
-}
+void Card::on_prefetch(const PrefetchNotice& notice) { observer_->on_prefetch(notice, simulation_.now(), step_); }
 
-void Card::on_block_transfer(BlockId block, FetchCause, SimTime start, SimTime end, std::uint32_t under_way) {
-  observer_->on_block_transfer(block, parameters_.model.block_bytes, start, end, under_way);
-}
+void Card::on_block_transfer(const BlockTransfer& transfer) { observer_->on_block_transfer(transfer); }
 
 }  // namespace dmprof::simcard

@@ -21,25 +21,30 @@ struct CardStatistics {
   std::uint64_t drafted = 0, accepted = 0;
   std::uint64_t emitted = 0, decoded = 0;  // tokens in all; of these by decode steps
   std::uint64_t flops = 0, l1_bytes = 0, prefill_bytes = 0;
+  std::uint64_t block_bytes = 0;  // read by the modules as blocks, from whichever tier
   double decode_time = 0, draft_time = 0, verify_time = 0, stall_time = 0;  // seconds
   double load_time = 0;             // seconds from asking for a block to having it, summed over blocks
   double present = 0, sojourn = 0;  // request-seconds; seconds over completed requests (Little's law)
+  double unfinished = 0;            // seconds so far over the requests that are still there
   double longest = 0;               // seconds, the longest request
 };
 
 class Card : public Actor, private ServerListener, private StoreListener {
  public:
-  // `parameters` were checked; they, the text's language and the model's selection (which cards share) outlive the
+  // `parameters` were checked; they, the text's language and the model's selections (which cards share) outlive the
   // card. `observer` may be null.
   Card(Simulation& simulation, const CardParameters& parameters, const Language& language, const Selection& selection,
-       std::uint64_t seed, std::uint32_t index, CardObserver* observer);
+       const Attention& attention, std::uint64_t seed, std::uint32_t index, CardObserver* observer);
 
   // A request arrives now. `ended` is told on_event(kind, 0) at its end. False: too many wait already.
   bool submit(std::uint32_t prompt, std::uint32_t output, Actor* ended, std::uint32_t kind);
   void set_interleave(bool on);
+  // The run is over: tells the observer what is left to tell.
+  void settle() { store_.settle(); }
 
   CardStatistics statistics();  // as of now
   ServerStatistics engine_statistics() { return engines_.statistics(); }
+  const ModuleCacheStatistics& l0_statistics() const { return pass_.l0_statistics(); }
   const StoreStatistics& store_statistics() const { return store_.statistics(); }
   const ChannelStatistics& channel_statistics() const { return channels_.statistics(); }
   std::size_t in_flight() const { return batch_.size() + waiting_.size(); }
@@ -68,14 +73,15 @@ class Card : public Actor, private ServerListener, private StoreListener {
     Path path;
     std::uint32_t drafts = 0;  // tokens to draft in this step
     std::uint32_t announced = 0;
+    std::size_t first_token = 0;  // of the pass's
     std::vector<Context> proposals;
     std::uint64_t length() const { return std::uint64_t{prompt} + emitted; }
   };
 
   void on_service(const Job& job, std::uint32_t unit, SimTime start) override;
   void on_start(const Job& job, std::uint32_t unit, SimTime length) override;
-  void on_prefetch(PrefetchPoint point, BlockId block, const BlockId* victim) override;
-  void on_block_transfer(BlockId block, FetchCause cause, SimTime start, SimTime end, std::uint32_t under_way) override;
+  void on_prefetch(const PrefetchNotice& notice) override;
+  void on_block_transfer(const BlockTransfer& transfer) override;
 
   void wake();
   void begin_step();
@@ -102,7 +108,7 @@ class Card : public Actor, private ServerListener, private StoreListener {
   std::uint64_t seed_;
   CardObserver* observer_;
   const Language& language_;
-  const Selection& selection_;
+  const Attention& attention_;
   Predictor predictor_;
   Channels channels_;
   Store store_;
@@ -117,8 +123,10 @@ class Card : public Actor, private ServerListener, private StoreListener {
   std::uint64_t next_request_;
   std::uint64_t step_ = 0;
   SimTime step_start_ = 0, verify_start_ = 0, verify_end_ = 0;
-  std::uint32_t drafting_ = 0;  // sequences whose draft is not ready
-  bool predicting_ = false;     // from the start of drafting to the end of verification
+  std::uint32_t drafting_ = 0;            // sequences whose draft is not ready
+  bool predicting_ = false;               // from the start of drafting to the end of verification
+  std::vector<VerifyToken> tokens_;       // scratch of begin_verification
+  std::vector<BlockNumber> predictions_;  // scratch of expect_blocks
   StepReport report_;
   SimTime accounted_ = 0;
   CardStatistics statistics_;

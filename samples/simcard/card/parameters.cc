@@ -1,5 +1,6 @@
 #include "samples/simcard/card/parameters.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -22,7 +23,7 @@ Status check_memory(const MemoryParameters& m) {
   DMPROF_TRY(need(m.l2_banks >= 1 && m.l2_banks <= 4096, "a channel needs 1 to 4096 banks"));
   DMPROF_TRY(need(positive(m.l1_bandwidth) && positive(m.l2_bandwidth), "a tier's bandwidth must be above 0"));
   DMPROF_TRY(need(m.interleave >= 64, "pieces of a block must have at least 64 bytes"));
-  DMPROF_TRY(need(m.l1_bytes >= 1 && m.l1_bytes <= kMostBytes && m.l2_bytes <= kMostBytes,
+  DMPROF_TRY(need(m.l1_bytes >= 1 && m.l1_bytes <= kMostBytes && m.l2_bytes <= kMostBytes && m.l0_bytes <= kMostBytes,
                   "a tier's size must be above 0 and below 1 PiB"));
   return need(m.prefetch_outstanding <= 4096 && m.demand_outstanding >= 1 && m.demand_outstanding <= 4096,
               "the DMA engine needs 1 to 4096 demand transfers under way, and at most 4096 prefetches");
@@ -37,6 +38,8 @@ Status check_model(const CardParameters& p) {
            "a token needs at least one block of a layer and at most all of them"));
   DMPROF_TRY(need(m.block_bytes >= 64 && m.block_bytes <= p.memory.l1_bytes,
                   "a block must have at least 64 bytes and fit L1; use smaller blocks or a larger L1"));
+  DMPROF_TRY(
+      need(m.attention.kv_block >= 1 && m.attention.kv_block <= 1 << 20, "a block of KV holds 1 to 1048576 tokens"));
   DMPROF_TRY(need(m.dense_bytes <= kMostBytes / 4096 && m.kv_bytes <= 1 << 30, "a layer is too large"));
   DMPROF_TRY(need(m.parameter_bytes() > 0 && m.parameter_bytes() <= p.memory.l2_bytes,
                   "the model's slice does not fit L2; use more shards or a smaller model"));
@@ -44,22 +47,6 @@ Status check_model(const CardParameters& p) {
       need(positive(m.bytes_per_parameter) && m.shards >= 1, "parameters need bytes, a model at least one shard"));
   return need(share(m.selection.noise) && m.selection.skew >= 0 && m.selection.skew <= 10,
               "noise must lie in 0..1 and skew in 0..10");
-}
-
-Status check_workload(const WorkloadParameters& w) {
-  DMPROF_TRY(need(w.prompt >= 1 && w.prompt <= 1 << 20 && w.output >= 1 && w.output <= 1 << 20,
-                  "prompt and output must have 1 to 1048576 tokens"));
-  DMPROF_TRY(need(share(w.output_spread), "the spread of output lengths must lie in 0..1"));
-  switch (w.arrivals) {
-    case Arrivals::closed:
-      return need(w.users >= 1 && w.users <= 100'000, "a closed loop needs 1 to 100000 users");
-    case Arrivals::poisson:
-      return need(positive(w.rate) && w.rate <= 1e9, "the arrival rate must be above 0 and at most 1e9 a second");
-    case Arrivals::bursts:
-      return need(w.burst >= 1 && w.burst <= 100'000 && w.period >= kMicrosecond,
-                  "bursts need 1 to 100000 requests and a period of at least 1 us");
-  }
-  return {};
 }
 
 }  // namespace
@@ -73,7 +60,8 @@ Status check(const CardParameters& p) {
   DMPROF_TRY(need(p.compute.modules >= 1 && p.compute.modules <= 65536 && positive(p.compute.peak_flops),
                   "it needs 1 to 65536 modules and peak FLOP/s above 0"));
   DMPROF_TRY(need(p.compute.layer_sync >= 0 && p.compute.step_host >= 0 && p.compute.accept_token >= 0 &&
-                      p.memory.l2_latency >= 0 && p.memory.l1_latency >= 0 && p.memory.row_miss >= 0,
+                      p.memory.l2_latency >= 0 && p.memory.l1_latency >= 0 && p.memory.l0_latency >= 0 &&
+                      p.memory.row_miss >= 0,
                   "times must not be negative"));
   DMPROF_TRY(check_model(p));
   DMPROF_TRY(need(p.language.classes >= 2 && p.language.classes <= 4096 && std::has_single_bit(p.language.classes),
@@ -83,7 +71,12 @@ Status check(const CardParameters& p) {
   DMPROF_TRY(need(p.settings.lookahead <= 64, "lookahead goes from 0 to 64"));
   DMPROF_TRY(need(p.settings.cache_policy <= 2, "the cache policy is 0, 1 or 2"));
   DMPROF_TRY(need(p.most_batch >= 1 && p.most_batch <= 65536 && p.most_waiting >= 1, "the batch needs room"));
-  return check_workload(p.workload);
+  return check(p.workload);
+}
+
+std::uint64_t l0_for_blocks(const CardParameters& p) {
+  const std::uint64_t all = std::min(p.memory.l0_bytes, kMostBytes / 65536) * p.compute.modules;
+  return all - std::min(all, 2 * p.model.dense_bytes);
 }
 
 std::uint64_t draft_token_bytes(const CardParameters& p, double billions) {

@@ -6,8 +6,10 @@
 #include <string>
 
 #include "dmprof/base/error.h"
+#include "samples/simcard/card/workload.h"
 #include "samples/simcard/memory/parameters.h"
 #include "samples/simcard/speculation/acceptance.h"
+#include "samples/simcard/speculation/attention.h"
 #include "samples/simcard/speculation/predictor.h"
 #include "samples/simcard/speculation/selection.h"
 #include "samples/simcard/speculation/text.h"
@@ -35,6 +37,7 @@ struct EngineParameters {
 struct EnergyParameters {
   double l2_pj_per_bit = 3.9;  // HBM, O'Connor et al., MICRO 2017
   double l1_pj_per_bit = 1.2;
+  double l0_pj_per_bit = 0.2;
   double pj_per_flop = 0.4;
   double static_watts = 120;
 };
@@ -45,10 +48,11 @@ struct ModelShape {
   std::uint64_t block_bytes = 256 << 10;
   std::uint64_t dense_bytes = 4 << 20;  // of a layer, read by every pass past the cache
   std::uint64_t kv_bytes = 128;         // of a token in a layer
-  std::uint64_t attended = 0;           // most tokens that sparse attention reads; 0: all of them
+  AttentionParameters attention;
   double bytes_per_parameter = 0.5;
   std::uint32_t shards = 8;  // equal slices of the model; this card holds one
 
+  std::uint64_t kv_block_bytes() const { return attention.kv_block * kv_bytes; }
   std::uint64_t parameter_bytes() const {  // of the slice
     return selection.layers * (dense_bytes + std::uint64_t{selection.blocks} * block_bytes);
   }
@@ -60,19 +64,6 @@ struct Settings {             // what DM_* and the driver's parameters turn
   std::uint32_t cache_policy = 0;
   std::uint32_t max_concurrent = 0;  // 0: what fits
   bool interleave = false;
-};
-
-enum class Arrivals : std::uint8_t { closed, poisson, bursts };
-
-struct WorkloadParameters {
-  Arrivals arrivals = Arrivals::closed;
-  std::uint32_t users = 1;     // closed: sends again when its request has ended
-  double rate = 0;             // poisson: requests a second
-  std::uint32_t burst = 0;     // bursts: so many at once, and one alone half a period later
-  SimTime period = 0;          // bursts
-  std::uint32_t prompt = 256;  // tokens
-  std::uint32_t output = 128;  // tokens, mean
-  double output_spread = 0;    // 0: all equal; else uniform within +- this share
 };
 
 struct CardParameters {
@@ -93,6 +84,10 @@ struct CardParameters {
 
 // Refuses what cannot be: a card without engines, blocks larger than L1, a model larger than L2.
 Status check(const CardParameters& parameters);
+
+// What blocks may take of all modules' L0: a layer's dense weights pass through it, twice over, because the next
+// layer's come while this one's are worked on.
+std::uint64_t l0_for_blocks(const CardParameters& parameters);
 
 // Time that an engine of this card needs for one token of a draft of that size, and the bytes it reads for it.
 SimTime draft_token_time(const CardParameters& parameters, double billions);

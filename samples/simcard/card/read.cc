@@ -84,6 +84,7 @@ void read_energy(Section section, EnergyParameters& e) {
   };
   picojoules("l2", Quantity::energy_per_bit, e.l2_pj_per_bit);
   picojoules("l1", Quantity::energy_per_bit, e.l1_pj_per_bit);
+  picojoules("l0", Quantity::energy_per_bit, e.l0_pj_per_bit);
   picojoules("compute", Quantity::energy_per_flop, e.pj_per_flop);
   r.real("static", Quantity::power, e.static_watts);
 }
@@ -99,9 +100,27 @@ void read_model(Section section, ModelShape& m) {
   r.size("block_size", m.block_bytes);
   r.size("dense_size", m.dense_bytes);
   r.size("kv_size", m.kv_bytes);
-  r.whole("attended", 0, 1 << 30, m.attended);
+  r.whole("attended", 0, 1 << 30, m.attention.attended);
+  r.whole("kv_block", 0, kMany, m.attention.kv_block);
   r.real("bytes_per_parameter", Quantity::number, m.bytes_per_parameter);
   r.whole("shards", 0, kMany, m.shards);
+}
+
+// Acceptance as a real engine's recording showed it takes the place of the stated curve.
+void read_fitted(Section& s, AcceptanceCurve& a) {
+  std::string file;
+  s.text("acceptance_fit", file, "");
+  s.quantity("fit_draft_billions", Quantity::number, a.fitted_billions, a.fitted_billions);
+  if (!(a.fitted_billions > 0) || a.fitted_billions > 10'000)
+    return s.complain("fit_draft_billions", "must be above 0 and at most 10000; write the size its draft stands for");
+  if (file.empty()) {
+    if (s.has("fit_draft_billions")) s.complain("fit_draft_billions", "says nothing without acceptance_fit; name one");
+    return;
+  }
+  for (const char* stated : {"miss_at_1b", "position_decay", "length_loss"}) {
+    if (s.has(stated)) return s.complain(stated, "stands beside acceptance_fit, which takes its place; remove one");
+  }
+  if (const Status read = use_fit(file, a); !read) s.complain("acceptance_fit", read.error().message);
 }
 
 void read_text(Section section, LanguageParameters& l, AcceptanceCurve& a, PredictorParameters& p) {
@@ -112,6 +131,7 @@ void read_text(Section section, LanguageParameters& l, AcceptanceCurve& a, Predi
   r.real("size_exponent", Quantity::number, a.size_exponent);
   r.real("position_decay", Quantity::ratio, a.position_decay);
   r.real("length_loss", Quantity::ratio, a.length_loss);
+  read_fitted(r.section(), a);
   r.whole("matrix_rows", 0, 1 << 24, p.rows);
   r.real("least_probability", Quantity::ratio, p.min_probability);
 }
@@ -123,19 +143,6 @@ void read_settings(Section section, Settings& s) {
   r.whole("cache_policy", 0, 2, s.cache_policy);
   r.whole("max_concurrent", 0, kMany, s.max_concurrent);
   r.section().flag("interleave", s.interleave, s.interleave);
-}
-
-void read_workload(Section section, WorkloadParameters& w) {
-  Reader r(std::move(section));
-  w.arrivals = static_cast<Arrivals>(
-      r.section().choice("arrivals", {"closed", "poisson", "bursts"}, static_cast<std::size_t>(w.arrivals)));
-  r.whole("users", 0, kMany, w.users);
-  r.real("rate", Quantity::rate, w.rate);
-  r.whole("burst", 0, kMany, w.burst);
-  r.time("period", w.period);
-  r.whole("prompt", 0, kMany, w.prompt);
-  r.whole("output", 0, kMany, w.output);
-  r.real("output_spread", Quantity::ratio, w.output_spread);
 }
 
 // A mapping that may be absent altogether.
@@ -156,7 +163,7 @@ void read_card(Section card, CardParameters& p) {
   part(s, "model", [&](Section each) { read_model(std::move(each), p.model); });
   part(s, "text", [&](Section each) { read_text(std::move(each), p.language, p.acceptance, p.predictor); });
   part(s, "settings", [&](Section each) { read_settings(std::move(each), p.settings); });
-  part(s, "workload", [&](Section each) { read_workload(std::move(each), p.workload); });
+  part(s, "workload", [&](Section each) { (void)read_workload(std::move(each), p.workload); });
   s.flag("prefetch", p.prefetch, p.prefetch);
   r.whole("most_batch", 0, kMany, p.most_batch);
   r.whole("most_waiting", 0, kMany, p.most_waiting);

@@ -13,16 +13,24 @@ void add(CardStatistics& sum, const CardStatistics& each) {
   sum.drafted += each.drafted, sum.accepted += each.accepted, sum.emitted += each.emitted;
   sum.decoded += each.decoded;
   sum.flops += each.flops, sum.l1_bytes += each.l1_bytes, sum.prefill_bytes += each.prefill_bytes;
+  sum.block_bytes += each.block_bytes;
   sum.decode_time += each.decode_time, sum.draft_time += each.draft_time, sum.verify_time += each.verify_time;
   sum.stall_time += each.stall_time, sum.load_time += each.load_time, sum.present += each.present,
-      sum.sojourn += each.sojourn;
+      sum.sojourn += each.sojourn, sum.unfinished += each.unfinished;
   sum.longest = std::max(sum.longest, each.longest);
+}
+
+void add(ModuleCacheStatistics& sum, const ModuleCacheStatistics& each) {
+  sum.hits += each.hits, sum.misses += each.misses, sum.hit_bytes += each.hit_bytes;
+  sum.filled_bytes += each.filled_bytes, sum.evicted_bytes += each.evicted_bytes;
+  sum.resident_bytes += each.resident_bytes;
 }
 
 void add(StoreStatistics& sum, const StoreStatistics& each) {
   sum.hits += each.hits, sum.late += each.late, sum.misses += each.misses;
   sum.prefetches += each.prefetches, sum.prefetches_used += each.prefetches_used;
   sum.evicted_unused += each.evicted_unused, sum.dropped += each.dropped;
+  sum.displaced += each.displaced;
   sum.demand_bytes += each.demand_bytes, sum.prefetch_bytes += each.prefetch_bytes;
 }
 
@@ -39,53 +47,84 @@ CardEnergy energy_of(const CardParameters& p, const RunResult& result, std::uint
   const double l1_bytes = static_cast<double>(result.card.l1_bytes) + static_cast<double>(result.store.demand_bytes) +
                           static_cast<double>(result.store.prefetch_bytes);
   energy.l1 = l1_bytes * 8 * p.energy.l1_pj_per_bit * 1e-12;
+  const double l0_bytes = static_cast<double>(result.card.block_bytes) + static_cast<double>(result.l0.filled_bytes);
+  energy.l0 = l0_bytes * 8 * p.energy.l0_pj_per_bit * 1e-12;
   energy.compute = static_cast<double>(result.card.flops) * p.energy.pj_per_flop * 1e-12;
   energy.idle = p.energy.static_watts * seconds(result.ended) * cards;
   return energy;
 }
 
+// Events that may be pending, in all cards together and at least in each.
+constexpr std::size_t kMostPending = std::size_t{1} << 22, kLeastPending = std::size_t{1} << 16;
+
 }  // namespace
 
-RunResult run_cards(const CardParameters& parameters, const RunOptions& options, CardObserver* first_card,
+double RunResult::little() const { return card.present > 0 ? (card.sojourn + card.unfinished) / card.present : 0; }
+
+// Cards share nothing, so each has a queue of its own and goes alone from one look at the knobs to the next: what it
+// works on stays in the processor's cache, however many there are.
+RunResult run_cards(const CardParameters& parameters, const RunOptions& options, const Observers& observers,
                     const Poll& poll) {
-  Simulation simulation(std::size_t{1} << 22);
   const Language language(parameters.language, options.seed);
   const Selection selection(parameters.model.selection, options.seed);
+  const Attention attention(parameters.model.attention, parameters.model.selection.noise, options.seed);
+  std::vector<std::unique_ptr<Simulation>> simulations;
   std::vector<std::unique_ptr<Card>> cards;
-  std::vector<std::unique_ptr<Source>> sources;
+  std::vector<std::unique_ptr<Feed>> feeds;
+  const std::size_t most_pending = std::max(kMostPending / std::max(options.cards, 1u), kLeastPending);
   for (std::uint32_t i = 0; i < options.cards; ++i) {
-    cards.push_back(std::make_unique<Card>(simulation, parameters, language, selection, options.seed, i,
-                                           i == 0 ? first_card : nullptr));
-    sources.push_back(std::make_unique<Source>(simulation, parameters.workload, options.seed, i, *cards.back()));
+    simulations.push_back(std::make_unique<Simulation>(most_pending));
+    cards.push_back(std::make_unique<Card>(*simulations.back(), parameters, language, selection, attention,
+                                           options.seed, i, observers ? observers(i) : nullptr));
+    feeds.push_back(std::make_unique<Feed>(
+        *simulations.back(), source_of(parameters.workload, options.seed, i, options.cards), *cards.back()));
   }
-  for (const std::unique_ptr<Source>& each : sources) each->begin();
-  Ended ended = Ended::time_up;
-  for (SimTime now = 0; ended == Ended::time_up && now < options.duration;) {
+  for (const std::unique_ptr<Feed>& each : feeds) each->begin();
+  RunResult result;
+  const Simulation* overloaded = nullptr;
+  bool going = true;
+  for (SimTime now = 0; going && now < options.duration;) {
     if (poll) poll(now, cards);
     now = std::min(options.duration, now + options.poll);
-    ended = simulation.run(now);
+    going = false;
+    for (const std::unique_ptr<Simulation>& each : simulations) {
+      const Ended ended = each->run(now);
+      going = going || ended == Ended::time_up;
+      if (ended == Ended::overloaded) overloaded = each.get();
+      if (ended != Ended::overloaded && ended != Ended::stopped) continue;
+      going = false;
+      break;
+    }
   }
-  RunResult result;
-  result.ended = simulation.now();
-  result.events = simulation.events();
+  for (const std::unique_ptr<Simulation>& each : simulations) {
+    result.ended = std::max(result.ended, each->now());
+    result.events += each->events();
+  }
   for (const std::unique_ptr<Card>& each : cards) {
+    each->settle();
     add(result.card, each->statistics());
+    add(result.l0, each->l0_statistics());
     add(result.store, each->store_statistics());
     add(result.engines, each->engine_statistics());
     result.l2_bytes += each->channel_statistics().bytes;
     result.in_flight += each->in_flight();
   }
   result.energy = energy_of(parameters, result, options.cards);
-  if (std::any_of(sources.begin(), sources.end(), [](const auto& each) { return each->overrun(); })) {
+  if (std::any_of(feeds.begin(), feeds.end(), [](const auto& each) { return each->overrun(); })) {
     result.verdict = fmt::format(
         "overload: {} requests wait at {:.3f} s of virtual time and more keep coming than the card finishes ({} "
         "arrived, "
         "{} ended); lower the arrival rate or add cards",
         parameters.most_waiting, seconds(result.ended), result.card.arrived, result.card.completed);
-  } else if (ended == Ended::overloaded) {
+  } else if (overloaded != nullptr) {
     result.verdict =
         fmt::format("overload: {} events are pending at {:.3f} s of virtual time; use fewer cards or requests",
-                    simulation.pending(), seconds(result.ended));
+                    overloaded->pending(), seconds(overloaded->now()));
+  } else if (const double little = result.little(); result.card.present > 0 && !(little > 0.99 && little < 1.01)) {
+    result.verdict = fmt::format(
+        "Little's law does not hold in this run: {:.4f} instead of 1; this is a fault of the "
+        "simulation, report it",
+        little);
   }
   return result;
 }

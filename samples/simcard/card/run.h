@@ -1,4 +1,4 @@
-// A whole run: cards with their sources in one simulation, and what came of it.
+// A whole run: cards with their sources, and what came of it.
 #pragma once
 
 #include <functional>
@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "samples/simcard/card/arrivals.h"
 #include "samples/simcard/card/card.h"
+#include "samples/simcard/card/feed.h"
 
 namespace dmprof::simcard {
 
@@ -19,8 +19,8 @@ struct RunOptions {
 };
 
 struct CardEnergy {  // joules
-  double l2 = 0, l1 = 0, compute = 0, idle = 0;
-  double total() const { return l2 + l1 + compute + idle; }
+  double l2 = 0, l1 = 0, l0 = 0, compute = 0, idle = 0;
+  double total() const { return l2 + l1 + l0 + compute + idle; }
 };
 
 struct RunResult {
@@ -28,17 +28,24 @@ struct RunResult {
   std::uint64_t events = 0;
   std::string verdict;  // "" where the run reached its end
   CardStatistics card;  // sums over the cards; `longest` is the longest
-  StoreStatistics store;
+  ModuleCacheStatistics l0;
+  StoreStatistics store;  // L1
   ServerStatistics engines;
   std::uint64_t l2_bytes = 0;
   std::uint64_t in_flight = 0;
   CardEnergy energy;
+  // Little's law over the whole run, requests that are still there included: the time all of them spent in the system
+  // over the integral of how many were there. 1; a run where it is not ends with a verdict.
+  double little() const;
 };
 
-// Observes the first card; called with the virtual time at every poll, before events of that time.
+// Who observes a card, by its index; nullptr: nobody. A card calls its own in order of virtual time;
+// between two polls one card goes after the other.
+using Observers = std::function<CardObserver*(std::uint32_t card)>;
+// Called with the virtual time at every poll, before events of that time.
 using Poll = std::function<void(SimTime now, const std::vector<std::unique_ptr<Card>>& cards)>;
 
-RunResult run_cards(const CardParameters& parameters, const RunOptions& options, CardObserver* first_card,
+RunResult run_cards(const CardParameters& parameters, const RunOptions& options, const Observers& observers,
                     const Poll& poll);
 
 }  // namespace dmprof::simcard

@@ -5,23 +5,35 @@
 namespace dmprof::simcard {
 
 VerifyPass::VerifyPass(Simulation& simulation, const CardParameters& parameters, const Selection& selection,
-                       Store& store, Channels& channels, CardObserver* observer, Actor& owner, std::uint32_t kind)
+                       const Attention& attention, Store& store, Channels& channels, CardObserver* observer,
+                       Actor& owner, std::uint32_t kind)
     : simulation_(simulation),
       parameters_(parameters),
       selection_(selection),
+      attention_(attention),
+      l0_(l0_for_blocks(parameters)),
       store_(store),
       channels_(channels),
       observer_(observer),
       owner_(owner),
       owner_kind_(kind),
+      per_token_(parameters.model.selection.blocks == 0 ? 0 : parameters.model.selection.per_token),
       predicted_(parameters.model.selection.layers),
       accesses_per_layer_(parameters.model.selection.per_token) {}
 
-void VerifyPass::predicted(BlockNumber block, std::uint32_t layer) { predicted_[layer].push_back(block); }
+void VerifyPass::predicted(BlockNumber block, std::uint32_t layer) {
+  if (observer_ != nullptr) predicted_[layer].push_back(block);
+}
 
-void VerifyPass::begin(std::uint64_t step, std::vector<VerifyToken> tokens, std::uint64_t kv_tokens) {
+std::span<const BlockNumber> VerifyPass::chosen(std::size_t index) const {
+  const std::size_t of_token = parameters_.model.selection.layers * per_token_;
+  return {chosen_.data() + index * of_token, of_token};
+}
+
+void VerifyPass::begin(std::uint64_t step, std::vector<VerifyToken>& tokens, std::uint64_t kv_tokens) {
   step_ = step;
-  tokens_ = std::move(tokens);
+  tokens_.swap(tokens);
+  chosen_.resize(tokens_.size() * parameters_.model.selection.layers * per_token_);
   kv_tokens_ = kv_tokens;
   layer_ = 0;
   totals_ = {};
@@ -30,7 +42,8 @@ void VerifyPass::begin(std::uint64_t step, std::vector<VerifyToken> tokens, std:
   start_layer();
 }
 
-// Dense weights and KV of a layer are known beforehand, so they are fetched one layer ahead, past the cache.
+// Dense weights, and the KV of dense attention, are known beforehand, so they are fetched one layer ahead, past the
+// cache.
 void VerifyPass::stream(std::uint32_t layer) {
   if (layer >= parameters_.model.selection.layers) return;
   const SimTime start = simulation_.now();
@@ -42,27 +55,51 @@ void VerifyPass::stream(std::uint32_t layer) {
   if (observer_ != nullptr) observer_->on_stream(StreamKind::weights, bytes, start, streamed_);
 }
 
-// The blocks of the layer, each once, in order of the first token that needs it; how many tokens need it.
+// The blocks of the layer, each once, in order of their numbers (so KV comes last); how many tokens need it.
 void VerifyPass::gather(std::uint32_t layer) {
+  const ModelShape& model = parameters_.model;
   scratch_.clear();
   needs_.clear();
-  for (const VerifyToken& token : tokens_) selection_.append(token.context, token.occasion, layer, scratch_);
+  for (std::size_t i = 0; i < tokens_.size(); ++i) {
+    const VerifyToken& token = tokens_[i];
+    selection_.append(token.context, token.occasion, layer, scratch_);
+    std::copy_n(scratch_.end() - static_cast<std::ptrdiff_t>(per_token_), per_token_,
+                chosen_.begin() + static_cast<std::ptrdiff_t>((i * model.selection.layers + layer) * per_token_));
+    attention_.append(token.sequence, token.length, token.context, token.occasion, layer, scratch_);
+  }
   std::sort(scratch_.begin(), scratch_.end());
   for (const BlockNumber block : scratch_) {
-    if (needs_.empty() || needs_.back().block != block) needs_.push_back({block, {}, 0});
+    if (needs_.empty() || needs_.back().block != block)
+      needs_.push_back({block, is_kv(block) ? model.kv_block_bytes() : model.block_bytes, {}, Source::l0, 0});
     ++needs_.back().tokens;
   }
+}
+
+void VerifyPass::ask(Need& need) {
+  const SimTime now = simulation_.now();
+  if (l0_.ask(need.block, need.bytes)) {
+    need.asked = {Found::hit, Origin::resident, now, false};
+    need.from = Source::l0;
+  } else {
+    need.asked = store_.ask(need.block, need.bytes);
+    // What a demand fetch brings goes on to the modules as it comes.
+    need.from = need.asked.outcome == Found::miss ? Source::l2 : Source::l1;
+  }
+  totals_.load += need.asked.ready - now +
+                  (need.from == Source::l1 ? parameters_.memory.l1_latency : parameters_.memory.l0_latency);
+  (is_kv(need.block) ? totals_.kv_bytes : totals_.parameter_bytes) += need.bytes;
+  totals_.block_bytes += need.bytes;
 }
 
 void VerifyPass::start_layer() {
   const SimTime start = simulation_.now();
   const ModelShape& model = parameters_.model;
   gather(layer_);
+  std::uint64_t bytes = 0, asked_of_l1 = 0;
   for (Need& need : needs_) {
-    need.asked = store_.ask(need.block);
-    const bool from_l1 = need.asked.outcome != Found::miss;
-    totals_.load +=
-        need.asked.ready - start + (from_l1 ? parameters_.memory.l1_latency : parameters_.memory.l0_latency);
+    ask(need);
+    bytes += need.bytes;
+    asked_of_l1 += need.from == Source::l0 ? 0 : 1;
   }
   const SimTime begun = std::max(start, streamed_);
   stream(layer_ + 1);
@@ -76,61 +113,70 @@ void VerifyPass::start_layer() {
   const SimTime done =
       work_through(begun + time_for(static_cast<double>(dense_flops), parameters_.compute.peak_flops), report);
   report.end = done;
-  report.bytes = model.dense_bytes + kv_tokens_ * model.kv_bytes + needs_.size() * model.block_bytes;
-  totals_.parameter_bytes += needs_.size() * model.block_bytes;
+  report.bytes = model.dense_bytes + kv_tokens_ * model.kv_bytes + bytes;
   totals_.flops += report.flops;
   totals_.stall += report.stall;
   totals_.l1_bytes += report.l1_bytes;
   totals_.accesses += needs_.size();
-  accesses_per_layer_ += (static_cast<double>(needs_.size()) - accesses_per_layer_) / 64;
+  accesses_per_layer_ += (static_cast<double>(asked_of_l1) - accesses_per_layer_) / 64;
   if (observer_ != nullptr) observer_->on_layer(report);
   simulation_.at(done + parameters_.compute.layer_sync, *this, 0);
 }
 
+void VerifyPass::report_access(const Need& need, SimTime at, SimTime wait) {
+  AccessReport report;
+  report.time = at;
+  report.block = need.block;
+  report.bytes = need.bytes;
+  report.step = step_;
+  report.tier = Tier::l0;
+  report.outcome = need.from == Source::l0 ? Found::hit : Found::miss;
+  report.origin = need.from == Source::l0 ? Origin::resident : Origin::demand;
+  observer_->on_access(report);
+  if (need.from == Source::l0) return;
+  report.wait = wait;
+  report.tier = Tier::l1;
+  report.outcome = need.asked.outcome;
+  report.origin = need.asked.origin;
+  const std::vector<BlockNumber>& expected = predicted_[layer_];
+  report.predicted = !expected.empty() && !is_kv(need.block);
+  report.predicted_right = std::binary_search(expected.begin(), expected.end(), need.block);
+  observer_->on_access(report);
+}
+
 SimTime VerifyPass::work_through(SimTime at, LayerReport& report) {
-  const ModelShape& model = parameters_.model;
-  std::stable_sort(needs_.begin(), needs_.end(),
-                   [](const Need& a, const Need& b) { return a.asked.ready < b.asked.ready; });
-  const double parameters_of_block = static_cast<double>(model.block_bytes) / model.bytes_per_parameter;
-  const SimTime read = time_for(static_cast<double>(model.block_bytes), parameters_.memory.l1_bandwidth);
-  std::vector<BlockNumber>& expected = predicted_[layer_];
-  std::sort(expected.begin(), expected.end());
+  std::sort(needs_.begin(), needs_.end(), [](const Need& a, const Need& b) {
+    return a.asked.ready != b.asked.ready ? a.asked.ready < b.asked.ready : a.block < b.block;
+  });
+  std::sort(predicted_[layer_].begin(), predicted_[layer_].end());
   bool first = true;
   for (const Need& need : needs_) {
     const SimTime wait = std::max<SimTime>(0, need.asked.ready - at);
-    if (observer_ != nullptr) {
-      observer_->on_access({.time = at,
-                            .wait = wait,
-                            .block = need.block,
-                            .bytes = model.block_bytes,
-                            .step = step_,
-                            .outcome = need.asked.outcome,
-                            .origin = need.asked.origin,
-                            .predicted = !expected.empty(),
-                            .predicted_right = std::binary_search(expected.begin(), expected.end(), need.block)});
-    }
+    if (observer_ != nullptr) report_access(need, at, wait);
     report.stall += wait;
     at += wait;
-    // From L1 a block is read at L1's bandwidth, the first one's latency shows; a demand fetch goes on to L0 as it
-    // comes.
-    const bool from_l1 = need.asked.outcome != Found::miss;
-    const auto flops = static_cast<std::uint64_t>(2 * parameters_of_block * need.tokens);
+    // From L1 a block is read at L1's bandwidth, the first one's latency shows; in L0 it is at hand. Attention's
+    // arithmetic is small beside its reading and not counted.
+    const bool from_l1 = need.from == Source::l1;
+    const SimTime read = from_l1 ? time_for(static_cast<double>(need.bytes), parameters_.memory.l1_bandwidth) : 0;
+    const double parameters = static_cast<double>(need.bytes) / parameters_.model.bytes_per_parameter;
+    const auto flops = is_kv(need.block) ? 0 : static_cast<std::uint64_t>(2 * parameters * need.tokens);
     const SimTime arithmetic = time_for(static_cast<double>(flops), parameters_.compute.peak_flops);
     const SimTime memory = from_l1 ? read + (first ? parameters_.memory.l1_latency : 0) : parameters_.memory.l0_latency;
     at += std::max(arithmetic, memory);
     first = first && !from_l1;
     report.flops += flops;
-    if (from_l1) {
-      report.l1_bytes += model.block_bytes;
-      report.l1_time += read;
-    }
+    report.l1_bytes += from_l1 ? need.bytes : 0;
+    report.l1_time += read;
   }
   return at;
 }
 
 void VerifyPass::end_layer() {
   for (const Need& need : needs_) {
+    if (need.from == Source::l0) continue;
     if (need.asked.held) store_.release(need.block);
+    l0_.fill(need.block, need.bytes);
   }
   ++layer_;
   store_.cancel_before(layer_ * kOrdersPerLayer);

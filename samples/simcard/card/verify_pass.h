@@ -3,20 +3,24 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "samples/simcard/card/observer.h"
 #include "samples/simcard/card/parameters.h"
+#include "samples/simcard/memory/module_cache.h"
 
 namespace dmprof::simcard {
 
 struct VerifyToken {
   Context context = 0;
   std::uint64_t occasion = 0;
+  std::uint64_t sequence = 0, length = 0;  // whose KV it reads, of that many tokens
 };
 
 struct VerifyTotals {
   std::uint64_t parameter_bytes = 0, kv_bytes = 0, l1_bytes = 0, flops = 0;
+  std::uint64_t block_bytes = 0;  // read by the modules as blocks, from whichever tier
   std::uint64_t accesses = 0;
   SimTime stall = 0;
   SimTime load = 0;  // from asking to having, summed over the blocks
@@ -25,14 +29,19 @@ struct VerifyTotals {
 class VerifyPass : public Actor {
  public:
   // `owner` is told on_event(kind, 0) when the last layer has ended.
-  VerifyPass(Simulation& simulation, const CardParameters& parameters, const Selection& selection, Store& store,
-             Channels& channels, CardObserver* observer, Actor& owner, std::uint32_t kind);
+  VerifyPass(Simulation& simulation, const CardParameters& parameters, const Selection& selection,
+             const Attention& attention, Store& store, Channels& channels, CardObserver* observer, Actor& owner,
+             std::uint32_t kind);
 
   // A block was predicted for a layer of the coming or running pass.
   void predicted(BlockNumber block, std::uint32_t layer);
-  void begin(std::uint64_t step, std::vector<VerifyToken> tokens, std::uint64_t kv_tokens);
+  // `tokens` are swapped for those of the pass before, whose memory the caller may use again.
+  void begin(std::uint64_t step, std::vector<VerifyToken>& tokens, std::uint64_t kv_tokens);
+  // What the pass's token `index` needed, layer after layer; until the next pass begins.
+  std::span<const BlockNumber> chosen(std::size_t index) const;
   const VerifyTotals& totals() const { return totals_; }
-  // Accesses of a layer lately, for foreseeing uses.
+  const ModuleCacheStatistics& l0_statistics() const { return l0_.statistics(); }
+  // Accesses that a layer makes to L1, lately, for foreseeing uses.
   double accesses_per_layer() const { return accesses_per_layer_; }
   // The first layer that has not asked for its blocks yet; 0 while no pass runs.
   std::uint32_t next_layer() const { return running_ ? layer_ + 1 : 0; }
@@ -41,14 +50,19 @@ class VerifyPass : public Actor {
   void on_event(std::uint32_t kind, std::uint64_t argument) override;
 
  private:
+  enum class Source : std::uint8_t { l0, l1, l2 };
   struct Need {
     BlockNumber block = 0;
+    std::uint64_t bytes = 0;
     Asked asked;
+    Source from = Source::l0;
     std::uint32_t tokens = 0;  // that need it
   };
 
   void stream(std::uint32_t layer);
   void gather(std::uint32_t layer);
+  void ask(Need& need);
+  void report_access(const Need& need, SimTime at, SimTime wait);
   void start_layer();
   SimTime work_through(SimTime start, LayerReport& report);
   void end_layer();
@@ -56,6 +70,8 @@ class VerifyPass : public Actor {
   Simulation& simulation_;
   const CardParameters& parameters_;
   const Selection& selection_;
+  const Attention& attention_;
+  ModuleCache l0_;
   Store& store_;
   Channels& channels_;
   CardObserver* observer_;
@@ -69,8 +85,10 @@ class VerifyPass : public Actor {
   bool running_ = false;
   SimTime streamed_ = 0;  // when this layer's dense weights and KV are there
   std::vector<Need> needs_;
-  std::vector<BlockNumber> scratch_;
-  std::vector<std::vector<BlockNumber>> predicted_;  // by layer
+  std::size_t per_token_;                            // choices of a token in a layer
+  std::vector<BlockNumber> chosen_;                  // by token, layer, choice
+  std::vector<BlockNumber> scratch_;                 // the layer's
+  std::vector<std::vector<BlockNumber>> predicted_;  // by layer; kept for an observer only
   VerifyTotals totals_;
   double accesses_per_layer_;
 };

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "samples/simcard/cli/fit_table_command.h"
 #include "samples/simcard/cli/run_command.h"
 #include "samples/simcard/cli/scenarios_command.h"
 #include "samples/simcard/fit/commands.h"
@@ -15,6 +16,7 @@ int main(int argc, char** argv) {
   if (dmprof::twin::is_twin_command(command)) {
     return dmprof::twin::run_twin_command(std::vector<std::string>(argv + 1, argv + argc));
   }
+  if (command == "fit-table") return fit_table_command(argc - 1, argv + 1);
   std::vector<Experiment> experiments;
   for (const auto part : {card_experiments(), node_experiments()})
     experiments.insert(experiments.end(), part.begin(), part.end());

@@ -4,14 +4,14 @@
 #include <CLI/CLI.hpp>
 
 #include <cctype>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <span>
 #include <vector>
 
+#include "dmprof/base/exit_status.h"
+#include "dmprof/base/quantity.h"
 #include "samples/simcard/card/read.h"
-#include "samples/simcard/cli/exit_status.h"
 #include "samples/simcard/cli/summary.h"
 #include "samples/simcard/config/embedded.h"
 #include "samples/simcard/knobs/knobs.h"
@@ -24,20 +24,11 @@ namespace {
 constexpr std::uint32_t kMostCards = 4096;
 
 struct Arguments {
-  std::string scenario, duration;
+  std::string scenario, duration, workload, acceptance_fit;
   std::string seed;  // empty: the scenario's own, 1
   std::string cards = "1";
   bool json = false;
 };
-
-Result<std::uint64_t> whole(const char* flag, const std::string& text, std::uint64_t least, std::uint64_t most) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < least || value > most)
-    return fail(ErrorKind::usage, fmt::format("{} {}: not a whole number from {} to {}; name one", flag,
-                                              text.substr(0, 40), least, most));
-  return value;
-}
 
 Result<SimTime> duration(const std::string& text) {
   const Result<double> value = parse_quantity(text, Quantity::duration);
@@ -58,34 +49,42 @@ Result<Document> open_scenario(const std::string& name) {
   return open_description("scenarios", file ? name : lower);
 }
 
-Status print(const std::string& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return {};
-  return fail(ErrorKind::environment, "stdout: cannot be written; is the disk full or the pipe closed?");
-}
-
 // A row is an experiment of several runs: its figures are computed and none of the runs is recorded.
 Status run_row(const Document& document, const Arguments& arguments, std::span<const Experiment> experiments) {
-  const Result<std::uint64_t> seed = whole("--seed", arguments.seed.empty() ? "1" : arguments.seed, 0, INT64_MAX);
+  const Result<std::uint64_t> seed = parse_whole("--seed", arguments.seed.empty() ? "1" : arguments.seed, 0, INT64_MAX);
   if (!seed) return tl::unexpected(seed.error());
-  if (!arguments.duration.empty() || arguments.cards != "1")
+  if (!arguments.duration.empty() || arguments.cards != "1" || !arguments.workload.empty() ||
+      !arguments.acceptance_fit.empty())
     return fail(ErrorKind::usage, arguments.scenario +
-                                      " is a row of the table and sets duration and cards itself; leave "
-                                      "--duration and --cards out");
+                                      " is a row of the table and sets duration, cards, workload and acceptance "
+                                      "itself; leave --duration, --cards, --workload and --acceptance-fit out");
   Result<Scenario> scenario = read_scenario(document);
   if (!scenario) return tl::unexpected(scenario.error());
   if (!arguments.seed.empty()) scenario->seed = static_cast<std::int64_t>(*seed);
   Result<Outcome> outcome = run_scenario(*scenario, experiments);
   if (!outcome) return tl::unexpected(outcome.error());
   const std::vector<Outcome> rows{std::move(*outcome)};
-  return print(arguments.json ? table_json(rows) : table_text(rows));
+  return write_all(stdout, arguments.json ? table_json(rows) : table_text(rows));
+}
+
+// `--workload`: a trace, a file with the keys of a scenario's workload, or those keys themselves.
+Status override_workload(const std::string& text, WorkloadParameters& workload) {
+  if (text.empty()) return {};
+  const bool keys = text.find(": ") != std::string::npos;
+  if (!keys && !text.ends_with(".yaml")) return use_trace(text, workload);
+  const Result<Document> document =
+      keys ? Document::parse(text.starts_with('{') ? text : "{" + text + "}", "--workload") : Document::load(text);
+  if (!document) return tl::unexpected(document.error());
+  return read_workload(document->root(), workload);
 }
 
 Result<RunDescription> describe(const Document& document, const Arguments& arguments) {
   RunDescription description;
   description.scenario = arguments.scenario;
-  const Result<std::uint64_t> seed = whole("--seed", arguments.seed.empty() ? "1" : arguments.seed, 0, UINT64_MAX);
+  const Result<std::uint64_t> seed =
+      parse_whole("--seed", arguments.seed.empty() ? "1" : arguments.seed, 0, UINT64_MAX);
   if (!seed) return tl::unexpected(seed.error());
-  const Result<std::uint64_t> cards = whole("--cards", arguments.cards, 1, kMostCards);
+  const Result<std::uint64_t> cards = parse_whole("--cards", arguments.cards, 1, kMostCards);
   if (!cards) return tl::unexpected(cards.error());
   description.options.seed = *seed;
   description.options.cards = static_cast<std::uint32_t>(*cards);
@@ -98,6 +97,11 @@ Result<RunDescription> describe(const Document& document, const Arguments& argum
     const Result<SimTime> time = duration(arguments.duration);
     if (!time) return tl::unexpected(time.error());
     description.options.duration = *time;
+  }
+  DMPROF_TRY(override_workload(arguments.workload, description.parameters.workload));
+  if (!arguments.acceptance_fit.empty()) {
+    if (const Status read = use_fit(arguments.acceptance_fit, description.parameters.acceptance); !read)
+      return fail(read.error().kind, "--acceptance-fit: " + read.error().message);
   }
   DMPROF_TRY(read_environment([](const char* name) -> const char* { return std::getenv(name); },
                               description.parameters.settings));
@@ -121,9 +125,11 @@ Status run(const Arguments& arguments, std::span<const Experiment> experiments) 
   fmt::print(stderr, "dm-simcard: {}, seed {}, {:g} s of virtual time; interleave_sched is {} in {}\n",
              description->scenario, description->options.seed, seconds(description->options.duration),
              settings.interleave ? 1 : 0, sysfs->interleave_path());
-  if (description->options.cards > 1)
-    fmt::print(stderr, "dm-simcard: the first of {} cards is recorded\n", description->options.cards);
-  Recorder recorder(description->parameters);
+  Recorder recorder(description->parameters, description->options.cards);
+  if (recorder.attached() && description->options.cards > kMostRecordedCards)
+    return fail(ErrorKind::usage, fmt::format("--cards {}: at most {} cards can be recorded; name fewer, or run it "
+                                              "without a recorder",
+                                              description->options.cards, kMostRecordedCards));
   const std::uint32_t knob = register_knobs(settings, sysfs->interleave_path());
   const Poll poll = [&](SimTime, const std::vector<std::unique_ptr<Card>>& cards) {
     const Result<bool> now = sysfs->interleave();  // half-written or gone: what held before holds on
@@ -132,10 +138,11 @@ Status run(const Arguments& arguments, std::span<const Experiment> experiments) 
     dmprof_knob_set(knob, *now ? "1" : "0");
     for (const std::unique_ptr<Card>& card : cards) card->set_interleave(*now);
   };
-  // Without a recorder nobody looks, and the card need not say what it does.
-  const RunResult result =
-      run_cards(description->parameters, description->options, recorder.attached() ? &recorder : nullptr, poll);
-  DMPROF_TRY(print(arguments.json ? summary_json(*description, result) : summary_text(*description, result)));
+  // Without a recorder nobody looks, and the cards need not say what they do.
+  const Observers observers = [&recorder](std::uint32_t card) { return recorder.card(card); };
+  const RunResult result = run_cards(description->parameters, description->options, observers, poll);
+  DMPROF_TRY(
+      write_all(stdout, arguments.json ? summary_json(*description, result) : summary_text(*description, result)));
   if (!result.verdict.empty()) return fail(ErrorKind::bad_input, result.verdict);
   return {};
 }
@@ -150,6 +157,11 @@ int run_command(int argc, const char* const* argv, std::span<const Experiment> e
   app.add_option("--duration", arguments.duration, "virtual time to simulate: 2s, 500ms");
   app.add_option("--cards", arguments.cards, "cards side by side, each with requests of its own")
       ->capture_default_str();
+  app.add_option("--workload", arguments.workload,
+                 "other requests than the scenario's: a trace file (.csv, .jsonl), or keys as a scenario's workload "
+                 "has them, such as 'arrivals: poisson, rate: 20/s', or a .yaml file of such keys");
+  app.add_option("--acceptance-fit", arguments.acceptance_fit,
+                 "acceptance of drafts as dm-simcard fit measured it: the file it wrote");
   app.add_flag("--json", arguments.json, "one JSON object, for scripts");
   app.footer(
       "dm-simcard scenarios prints the table of claims; fit and predict are the twin of dm-engine (see fit --help).\n"
@@ -158,10 +170,10 @@ int run_command(int argc, const char* const* argv, std::span<const Experiment> e
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help
-    return report({ErrorKind::usage, std::string(error.what()) + "; see dm-simcard --help"});
+    return report_error("dm-simcard", {ErrorKind::usage, std::string(error.what()) + "; see dm-simcard --help"});
   }
   const Status status = run(arguments, experiments);
-  return status ? 0 : report(status.error());
+  return status ? 0 : report_error("dm-simcard", status.error());
 }
 
 }  // namespace dmprof::simcard

@@ -7,12 +7,13 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "samples/simcard/cli/exit_status.h"
+#include "dmprof/base/exit_status.h"
 #include "samples/simcard/scenario/table.h"
 
 namespace dmprof::simcard {
 
 int scenarios_command(int argc, const char* const* argv, std::span<const Experiment> experiments) {
+  const auto report = [](const Error& error) { return report_error("dm-simcard", error); };
   CLI::App app{"Checks the published claims against the simulation, one scenario each", "dm-simcard scenarios"};
   bool json = false, markdown = false;
   std::string only;
@@ -37,9 +38,8 @@ int scenarios_command(int argc, const char* const* argv, std::span<const Experim
   const Result<std::vector<Outcome>> outcomes = run_table(*scenarios, experiments, threads);
   if (!outcomes) return report(outcomes.error());
   const std::string text = json ? table_json(*outcomes) : markdown ? table_markdown(*outcomes) : table_text(*outcomes);
-  return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0
-             ? 0
-             : report({ErrorKind::environment, "stdout: cannot be written; is the disk full or the pipe closed?"});
+  const Status written = write_all(stdout, text);
+  return written ? 0 : report(written.error());
 }
 
 }  // namespace dmprof::simcard

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "samples/simcard/config/spelling.h"
+#include "dmprof/base/suggest.h"
 
 namespace dmprof::simcard {
 

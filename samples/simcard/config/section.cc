@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "samples/simcard/config/spelling.h"
+#include "dmprof/base/suggest.h"
 #include "samples/simcard/config/value.h"
 
 namespace dmprof::simcard {

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "dmprof/base/error.h"
-#include "samples/simcard/config/quantity.h"
+#include "dmprof/base/quantity.h"
 
 namespace dmprof::simcard {
 

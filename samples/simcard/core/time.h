@@ -27,6 +27,10 @@ inline SimTime from_seconds(double s) {
   return ps >= static_cast<double>(kLongestRun) ? kLongestRun : static_cast<SimTime>(ps + 0.5);
 }
 
+inline SimTime from_nanoseconds(std::int64_t ns) {
+  return ns > kLongestRun / kNanosecond ? kLongestRun : ns * kNanosecond;
+}
+
 // Time that `amount` takes at `rate` per second (bytes and B/s, FLOPs and FLOP/s). A rate of 0 means "takes no time";
 // where that would be wrong the parameters' check refuses it.
 inline SimTime time_for(double amount, double rate) { return rate > 0 ? from_seconds(amount / rate) : 0; }

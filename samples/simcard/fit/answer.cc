@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "samples/simcard/fit/settings.h"
+#include "samples/simcard/fit/settings_json.h"
 
 namespace dmprof::twin {
 namespace {
@@ -26,16 +27,10 @@ std::string human(double value, const std::string& unit) {
   return fmt::format("{:.{}f} {}", value, value < 10 ? 3 : 1, unit);
 }
 
-Json settings_json(const Settings& s) {
-  return {{"lookahead", s.lookahead},
-          {"draft", s.draft.empty() ? "none" : s.draft},
-          {"resident", s.resident},
-          {"cache_policy", s.cache_policy},
-          {"prefetch_distance", s.prefetch_distance},
-          {"batch", s.batch},
-          {"max_concurrent", s.max_concurrent},
-          {"prefill_chunk", s.prefill_chunk},
-          {"baseline_every", s.baseline_every}};
+Json shown_settings(const Settings& s) {
+  Json json = settings_json(s);
+  if (s.draft.empty()) json["draft"] = "none";  // as --set writes it
+  return json;
 }
 
 }  // namespace
@@ -84,7 +79,7 @@ std::string fit_json(const Fit& fit, const std::string& path) {
       figures.push_back(std::move(one));
     }
     json["recordings"].push_back(
-        {{"file", each.file}, {"settings", settings_json(each.settings)}, {"figures", std::move(figures)}});
+        {{"file", each.file}, {"settings", shown_settings(each.settings)}, {"figures", std::move(figures)}});
   }
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -109,7 +104,7 @@ std::string prediction_answer(const Fit& fit, const Prediction& prediction) {
 std::string prediction_json(const Fit& fit, const Prediction& prediction) {
   Json json;
   json["engine"] = fit.engine;
-  json["settings"] = settings_json(prediction.settings);
+  json["settings"] = shown_settings(prediction.settings);
   json["status"] = prediction.profiled ? "profiled" : "held_out";
   json["figures"] = Json::array();
   for (const Predicted& each : prediction.figures) {

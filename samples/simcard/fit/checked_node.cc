@@ -2,10 +2,47 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <cstring>
+#include <fstream>
+#include <sstream>
 
 namespace dmprof::twin {
+namespace {
+
+constexpr std::size_t kMostFileBytes = 256U << 20;
+
+}  // namespace
+
+void check_format(const CheckedNode& root) {
+  if (root.at("format").whole(0, UINT32_MAX) != 1) root.at("format").wrong("is not 1: written by another version");
+}
+
+Result<std::string> text_of_file(const std::string& path) {
+  errno = 0;
+  std::ifstream in(path, std::ios::binary);
+  std::ostringstream text;
+  if (in && (text << in.rdbuf())) return text.str();
+  return fail(ErrorKind::environment,
+              fmt::format("cannot read {}: {}", path, errno != 0 ? std::strerror(errno) : "it is empty"));
+}
+
+Error broken_yaml(const std::string& name, const YAML::Exception& error) {
+  return {ErrorKind::bad_input,
+          fmt::format("{}:{}: {}; a file written by dm-simcard fit is needed", name, error.mark.line + 1, error.msg)};
+}
+
+Result<YAML::Node> load_yaml(const std::string& text, const std::string& name) {
+  if (text.size() > kMostFileBytes)
+    return fail(ErrorKind::bad_input, name + ": larger than 256 MiB; this is no fitted twin");
+  try {
+    return YAML::Load(text);
+  } catch (const YAML::Exception& error) {
+    return tl::unexpected(broken_yaml(name, error));
+  }
+}
 
 void CheckedNode::wrong(const std::string& what) const {
   if (!trouble_->message.empty()) return;

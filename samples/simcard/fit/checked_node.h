@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dmprof/base/error.h"
@@ -46,5 +47,28 @@ class CheckedNode {
   std::string key_;
   std::shared_ptr<Trouble> trouble_;
 };
+
+inline constexpr std::size_t kMostDrafts = 64, kMostLookahead = 1024;
+
+// Refuses what is no fit file of this version.
+void check_format(const CheckedNode& root);
+
+// A whole file's text; environment where it cannot be read.
+Result<std::string> text_of_file(const std::string& path);
+Result<YAML::Node> load_yaml(const std::string& text, const std::string& name);
+Error broken_yaml(const std::string& name, const YAML::Exception& error);
+
+// What `read` (CheckedNode -> Result) makes of a YAML or JSON text; `name` stands for the file in errors.
+template <class Read>
+auto read_checked(const std::string& text, const std::string& name, Read&& read)
+    -> decltype(read(std::declval<const CheckedNode&>())) {
+  const Result<YAML::Node> node = load_yaml(text, name);
+  if (!node) return tl::unexpected(node.error());
+  try {
+    return read(CheckedNode(*node, name));
+  } catch (const YAML::Exception& error) {
+    return tl::unexpected(broken_yaml(name, error));
+  }
+}
 
 }  // namespace dmprof::twin

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzers/registry/load.h"
+#include "dmprof/base/exit_status.h"
 #include "samples/simcard/fit/answer.h"
 #include "samples/simcard/fit/fit_file.h"
 #include "samples/simcard/fit/predict.h"
@@ -26,23 +27,11 @@ constexpr const char* kPredict =
     "what had to be assumed\n"
     "is listed.";
 
-int exit_status(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::usage:
-      return 2;
-    case ErrorKind::cannot_answer:
-      return 3;
-    case ErrorKind::bad_input:
-      return 4;
-    case ErrorKind::environment:
-      return 6;
-  }
-  return 6;
-}
+int failed(const Error& error) { return report_error("dm-simcard", error); }
 
-int failed(const Error& error) {
-  fmt::print(stderr, "dm-simcard: {}\n", error.message);
-  return exit_status(error.kind);
+int answered(const std::string& text) {
+  const Status written = write_all(stdout, text);
+  return written ? 0 : failed(written.error());
 }
 
 Result<NamedRecording> load(const std::string& path) {
@@ -64,8 +53,7 @@ int run_fit(const std::vector<std::string>& paths, const std::string& output, bo
   const auto fitted = fit(recordings);
   if (!fitted) return failed(fitted.error());
   if (auto written = write_fit(*fitted, output); !written) return failed(written.error());
-  fmt::print("{}", json ? fit_json(*fitted, output) : fit_answer(*fitted, output));
-  return 0;
+  return answered(json ? fit_json(*fitted, output) : fit_answer(*fitted, output));
 }
 
 int run_predict(const std::string& path, const std::vector<std::string>& sets, bool json) {
@@ -77,8 +65,7 @@ int run_predict(const std::string& path, const std::vector<std::string>& sets, b
   if (!question) return failed(question.error());
   const auto prediction = predict(*fitted, *question);
   if (!prediction) return failed(prediction.error());
-  fmt::print("{}", json ? prediction_json(*fitted, *prediction) : prediction_answer(*fitted, *prediction));
-  return 0;
+  return answered(json ? prediction_json(*fitted, *prediction) : prediction_answer(*fitted, *prediction));
 }
 
 }  // namespace
@@ -109,8 +96,7 @@ int run_twin_command(std::span<const std::string> args) {
     std::reverse(reversed.begin(), reversed.end());
     app.parse(reversed);
   } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", app.help());
-    return 0;
+    return answered(app.help());
   } catch (const CLI::Error& error) {
     const std::string text = error.what();
     return failed(

@@ -9,6 +9,7 @@
 
 #include "analyzers/registry/recording.h"
 #include "dmprof/base/error.h"
+#include "samples/simcard/fit/acceptance.h"
 #include "samples/simcard/fit/figures.h"
 #include "samples/simcard/fit/text.h"
 #include "samples/simcard/twin/description.h"
@@ -26,12 +27,6 @@ struct FittedRecording {
   Settings settings;
   Figures recorded;
   Figures simulated;  // median over seeds
-};
-
-struct DraftCurve {
-  std::string draft;
-  std::uint64_t parameter_bytes = 0;  // the draft's size
-  AcceptanceCounts counts;
 };
 
 struct Fit {

@@ -1,10 +1,4 @@
-#include <fmt/format.h>
-#include <yaml-cpp/yaml.h>
-
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <sstream>
+#include <algorithm>
 
 #include "samples/simcard/fit/checked_node.h"
 #include "samples/simcard/fit/fit_file.h"
@@ -12,10 +6,9 @@
 namespace dmprof::twin {
 namespace {
 
-constexpr std::size_t kMostFileBytes = 256U << 20;
 constexpr std::size_t kMostBlocks = 1U << 20, kMostOperations = 1U << 16, kMostRequests = 1U << 20,
                       kMostTokens = 1U << 21;
-constexpr std::size_t kMostBins = 10'000, kMostDrafts = 64, kMostRecordings = 1024, kMostLookahead = 1024;
+constexpr std::size_t kMostBins = 10'000, kMostRecordings = 1024;
 constexpr double kMostTime = 1e12;  // ns
 constexpr std::uint64_t kMostBytes = 1ULL << 50;
 
@@ -129,32 +122,6 @@ Figures read_figures(const CheckedNode& node) {
   return figures;
 }
 
-std::vector<AcceptanceCell> read_cells(const CheckedNode& node) {
-  std::vector<AcceptanceCell> cells;
-  for (const CheckedNode& each : node.items(kMostLookahead)) {
-    const auto parts = each.items(3);
-    if (parts.size() < 2) {
-      each.wrong("must be [reached, accepted, share]");
-      break;
-    }
-    cells.push_back({parts[0].whole(0, 1ULL << 60), parts[1].whole(0, 1ULL << 60)});
-    if (cells.back().accepted > cells.back().reached) each.wrong("more was accepted than reached");
-  }
-  return cells;
-}
-
-DraftCurve read_curve(const CheckedNode& node) {
-  DraftCurve curve;
-  curve.draft = node.at("draft").text();
-  curve.parameter_bytes = node.at("parameter_bytes").whole(0, kMostBytes);
-  curve.counts.by_position = read_cells(node.at("by_position"));
-  for (const CheckedNode& each : node.at("by_length").items(kMostTokens)) {
-    curve.counts.length_from.push_back(static_cast<std::uint32_t>(each.at("from_tokens").whole(0, kMostTokens)));
-    curve.counts.by_length.push_back(read_cells(each.at("by_position")));
-  }
-  return curve;
-}
-
 Link read_link(const CheckedNode& node) {
   Link link;
   link.imitated = node.at("imitated").yes();
@@ -179,7 +146,7 @@ Habits read_habits(const CheckedNode& node) {
 }
 
 Result<Fit> read_document(const CheckedNode& root) {
-  if (root.at("format").whole(0, UINT32_MAX) != 1) root.at("format").wrong("is not 1: written by another version");
+  check_format(root);
   Fit fit;
   fit.engine = root.at("engine").text();
   fit.machine = root.at("machine").text();
@@ -215,24 +182,12 @@ Result<Fit> read_document(const CheckedNode& root) {
 }  // namespace
 
 Result<Fit> parse_fit(const std::string& text, const std::string& name) {
-  if (text.size() > kMostFileBytes)
-    return fail(ErrorKind::bad_input, name + ": larger than 256 MiB; this is no fitted twin");
-  try {
-    return read_document(CheckedNode(YAML::Load(text), name));
-  } catch (const YAML::Exception& error) {
-    return fail(ErrorKind::bad_input, fmt::format("{}:{}: {}; a file written by dm-simcard fit is needed", name,
-                                                  error.mark.line + 1, error.msg));
-  }
+  return read_checked(text, name, read_document);
 }
 
 Result<Fit> read_fit(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  std::ostringstream text;
-  if (!in || !(text << in.rdbuf())) {
-    return fail(ErrorKind::environment,
-                fmt::format("cannot read {}: {}", path, errno != 0 ? std::strerror(errno) : "it is empty"));
-  }
-  return parse_fit(text.str(), path);
+  const Result<std::string> text = text_of_file(path);
+  return text ? parse_fit(*text, path) : tl::unexpected(text.error());
 }
 
 }  // namespace dmprof::twin

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "samples/simcard/fit/fit_file.h"
+#include "samples/simcard/fit/settings_json.h"
 
 namespace dmprof::twin {
 namespace {
@@ -98,18 +99,6 @@ Json draft_json(const DraftProfile& profile) {
   json["verdicts"] = std::move(verdicts);
   json["embedding"] = profile.embedding;
   return json;
-}
-
-Json settings_json(const Settings& s) {
-  return {{"draft", s.draft},
-          {"lookahead", s.lookahead},
-          {"resident", s.resident},
-          {"cache_policy", s.cache_policy},
-          {"prefetch_distance", s.prefetch_distance},
-          {"batch", s.batch},
-          {"max_concurrent", s.max_concurrent},
-          {"prefill_chunk", s.prefill_chunk},
-          {"baseline_every", s.baseline_every}};
 }
 
 Json cells_json(const std::vector<AcceptanceCell>& cells) {

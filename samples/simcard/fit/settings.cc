@@ -10,7 +10,8 @@
 #include <system_error>
 #include <vector>
 
-#include "samples/simcard/config/spelling.h"
+#include "dmprof/base/quantity.h"
+#include "dmprof/base/suggest.h"
 #include "samples/simcard/fit/units.h"
 
 namespace dmprof::twin {
@@ -35,7 +36,7 @@ std::function<Status(const Fit&, std::string_view, Question&)> whole(std::uint32
 }
 
 Status set_resident(const Fit&, std::string_view text, Question& question) {
-  const auto bytes = parse_bytes(text);
+  const auto bytes = parse_size("it", text);
   if (!bytes) return tl::unexpected(bytes.error());
   question.settings.resident = *bytes;
   return {};
@@ -102,7 +103,7 @@ tl::unexpected<Error> unknown(std::string_view name) {
   }
   std::vector<std::string> names;
   for (const Knob& knob : knobs()) names.emplace_back(knob.name);
-  const std::string near = simcard::nearest(name, names);
+  const std::string near = nearest(name, names);
   if (!near.empty())
     return fail(ErrorKind::usage, fmt::format("--set: unknown knob \"{}\"; did you mean {}?", name, near));
   return fail(ErrorKind::usage, fmt::format("--set: unknown knob \"{}\"; known are {}", name, fmt::join(names, ", ")));

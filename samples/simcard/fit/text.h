@@ -7,6 +7,7 @@
 
 #include "analyzers/registry/recording.h"
 #include "dmprof/base/error.h"
+#include "samples/simcard/fit/acceptance.h"
 #include "samples/simcard/fit/passes.h"
 #include "samples/simcard/twin/description.h"
 
@@ -21,16 +22,7 @@ struct RecordedTexts {
 // cannot_answer where no request is there from its arrival to its end.
 Result<RecordedTexts> read_texts(const Recording& recording, std::span<const RecordedPass> passes);
 
-// Acceptance by position in the chain and by length of the sequence: verdicts counted in whole drafting steps.
-struct AcceptanceCell {
-  std::uint64_t reached = 0;  // everything before was accepted
-  std::uint64_t accepted = 0;
-};
-struct AcceptanceCounts {
-  std::vector<AcceptanceCell> by_position;             // [0]: first draft token
-  std::vector<std::uint32_t> length_from;              // tokens in the sequence at which a bucket begins
-  std::vector<std::vector<AcceptanceCell>> by_length;  // [bucket][position]
-};
+// Verdicts counted in whole drafting steps.
 AcceptanceCounts count_acceptance(const Recording& recording);
 
 // Chance of a right verdict behind a right and behind a wrong one, over known neighbours. A side nobody saw takes the

@@ -4,26 +4,16 @@
 
 #include <cmath>
 
-#include "samples/simcard/config/quantity.h"
+#include "dmprof/base/quantity.h"
 
 namespace dmprof::twin {
 namespace {
-
-using simcard::parse_quantity;
-using simcard::Quantity;
 
 tl::unexpected<Error> wrong(std::string_view text, std::string_view example) {
   return fail(ErrorKind::usage, fmt::format("\"{}\" is not understood; write it as {}", text.substr(0, 40), example));
 }
 
 }  // namespace
-
-Result<std::uint64_t> parse_bytes(std::string_view text) {
-  const bool bare = text.find_first_not_of("0123456789") == std::string_view::npos;
-  const auto bytes = parse_quantity(text, bare ? Quantity::number : Quantity::size);
-  if (!bytes || *bytes > 1e15) return wrong(text, "a size such as 4MiB");
-  return static_cast<std::uint64_t>(*bytes);
-}
 
 Result<Throttle> parse_throttle(std::string_view text) {
   constexpr std::string_view prefix = "throttle:", example = "throttle:1GB/s,300us";

@@ -1,4 +1,4 @@
-// Sizes, times and links as the engine's flags write them. Errors are usage, say what is wrong and show an example.
+// Links as the engine's flags write them. Errors are usage, say what is wrong and show an example.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,6 @@
 #include "dmprof/base/error.h"
 
 namespace dmprof::twin {
-
-Result<std::uint64_t> parse_bytes(std::string_view text);  // "4MiB", "2097152"; below 1 PB
 
 // dm-engine's "throttle:BANDWIDTH[,LATENCY]": at least 1 kB/s, at most 10 s.
 struct Throttle {

@@ -12,7 +12,7 @@ namespace dmprof::simcard {
 struct ChannelStatistics {
   std::uint64_t bytes = 0;
   std::uint64_t row_hits = 0, row_misses = 0;
-  double busy = 0;  // channel-seconds
+  SimTime busy = 0;  // of all channels together
 };
 
 class Channels {
@@ -27,16 +27,12 @@ class Channels {
   const ChannelStatistics& statistics() const { return statistics_; }
 
  private:
-  struct Channel {
-    SimTime free = 0;
-    std::vector<std::uint64_t> open_row;  // of each bank
-  };
-
-  SimTime occupy(Channel& channel, SimTime from, std::uint64_t bytes, SimTime extra);
-
   const MemoryParameters parameters_;
   double channel_bandwidth_;
-  std::vector<Channel> channels_;
+  SimTime piece_time_;                   // of a whole piece
+  std::vector<SimTime> free_;            // when each channel is
+  std::vector<std::uint64_t> open_row_;  // bank by bank, of each channel
+  std::uint64_t closed_by_streams_ = 0;
   ChannelStatistics statistics_;
 };
 

@@ -8,7 +8,7 @@
 namespace dmprof::simcard {
 
 struct MemoryParameters {
-  // L0: SRAM beside each module. Holds activations and the block in use; not a cache of blocks here.
+  // L0: SRAM beside each module, which holds its part of the blocks used last (module_cache.h).
   std::uint64_t l0_bytes = 8'000'000;
   SimTime l0_latency = 8 * kNanosecond;
   // L1: stacked DRAM, one store of the card, cached by block.

@@ -1,6 +1,7 @@
 #include "samples/simcard/memory/store.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace dmprof::simcard {
 
@@ -17,106 +18,130 @@ Store::Store(Simulation& simulation, const MemoryParameters& parameters, std::ui
 void Store::expect(BlockId block, std::uint64_t order, std::uint64_t accesses_ahead) {
   cache_.foresee(block, accesses_ahead);
   if (cache_.contains(block) || in_flight_.contains(block)) return;
-  const auto [place, added] = queued_.emplace(block, order);
-  if (!added) {
-    if (place->second <= order) return;
-    queue_.erase({place->second, block});
-    place->second = order;
-  } else if (queued_.size() > parameters_.prefetch_queue) {
-    queued_.erase(place);
+  const auto [queued, added] = queued_.insert(block);
+  if (!added && *queued <= order) return;
+  if (added && queued_.size() > parameters_.prefetch_queue) {
+    queued_.erase(block);
     ++statistics_.dropped;
     return;
   }
-  queue_.insert({order, block});
+  *queued = order;
+  queue_.emplace_back(order, block);
+  std::push_heap(queue_.begin(), queue_.end(), std::greater<>());
   pump();
 }
 
-void Store::cancel_before(std::uint64_t order) {
-  while (!queue_.empty() && queue_.begin()->first < order) {
-    queued_.erase(queue_.begin()->second);
-    queue_.erase(queue_.begin());
+// The first of the queue that still counts.
+const Store::Request* Store::first_request() {
+  while (!queue_.empty()) {
+    const std::uint64_t* const order = queued_.find(queue_.front().second);
+    if (order != nullptr && *order == queue_.front().first) return &queue_.front();
+    std::pop_heap(queue_.begin(), queue_.end(), std::greater<>());
+    queue_.pop_back();
   }
+  return nullptr;
+}
+
+void Store::cancel_before(std::uint64_t order) {
+  for (const Request* first = first_request(); first != nullptr && first->first < order; first = first_request())
+    queued_.erase(first->second);
   blocked_ = false;
 }
 
-void Store::note_evictions() {
+void Store::note_evictions(const BlockId* prefetched) {
   for (const cachemodel::Evicted& each : evicted_) {
+    if (each.unused_prefetch) ++statistics_.evicted_unused;
+    if (prefetched != nullptr) ++statistics_.displaced;
+    if (listener_ == nullptr) continue;
+    if (prefetched != nullptr) listener_->on_prefetch({PrefetchPoint::displaced, *prefetched, each.bytes, each.block});
     if (!each.unused_prefetch) continue;
-    ++statistics_.evicted_unused;
-    if (listener_ != nullptr) listener_->on_prefetch(PrefetchPoint::evicted_unused, each.block, nullptr);
+    listener_->on_prefetch({PrefetchPoint::evicted_unused, each.block, each.bytes});
+    tell_transfer(each.block, *unused_.find(each.block), false);
+    unused_.erase(each.block);
   }
+}
+
+void Store::tell_transfer(BlockId block, const Flight& flight, bool useful) {
+  listener_->on_block_transfer(
+      {block, flight.start, flight.ready, flight.bytes, useful ? flight.bytes : 0, flight.under_way});
 }
 
 bool Store::start_prefetch(BlockId block) {
   evicted_.clear();
   if (cache_.admit(block, block_bytes_, FetchCause::prefetch, evicted_) != cachemodel::Admission::admitted)
     return false;
-  note_evictions();
+  if (listener_ != nullptr) listener_->on_prefetch({PrefetchPoint::issued, block, block_bytes_});
+  note_evictions(&block);
   cache_.pin(block);
   ++prefetching_;
   Flight flight;
   flight.start = simulation_.now();
   flight.ready = channels_.read(flight.start, block, block_bytes_);
+  flight.bytes = block_bytes_;
   flight.cause = FetchCause::prefetch;
   flight.under_way = prefetching_ + demanding_;
-  flight.victim = evicted_.empty() ? 0 : evicted_.front().block + 1;
-  in_flight_.emplace(block, flight);
+  in_flight_[block] = flight;
   simulation_.at(flight.ready, *this, 0, block);
   ++statistics_.prefetches;
   statistics_.prefetch_bytes += block_bytes_;
-  if (listener_ != nullptr) listener_->on_prefetch(PrefetchPoint::issued, block, nullptr);
   return true;
 }
 
 void Store::pump() {
-  while (!blocked_ && !queue_.empty() && demanding_ == 0 && prefetching_ < parameters_.prefetch_outstanding) {
-    const BlockId block = queue_.begin()->second;
+  while (!blocked_ && demanding_ == 0 && prefetching_ < parameters_.prefetch_outstanding) {
+    const Request* const first = first_request();
+    if (first == nullptr) return;
+    const BlockId block = first->second;
     if (!cache_.contains(block) && !in_flight_.contains(block) && !start_prefetch(block)) {
       blocked_ = true;
       return;
     }
-    queue_.erase(queue_.begin());
     queued_.erase(block);
   }
 }
 
 // A fetch waits for one of the bounded slots, then for its channels.
-SimTime Store::demand(BlockId block) {
+SimTime Store::demand(BlockId block, std::uint64_t bytes) {
   const auto slot = std::min_element(demand_slots_.begin(), demand_slots_.end());
   Flight flight;
   flight.start = std::max(simulation_.now(), *slot);
-  flight.ready = *slot = channels_.read(flight.start, block, block_bytes_);
+  flight.ready = *slot = channels_.read(flight.start, block, bytes);
+  flight.bytes = bytes;
   flight.cause = FetchCause::demand;
   evicted_.clear();
-  flight.cached = cache_.admit(block, block_bytes_, FetchCause::demand, evicted_) == cachemodel::Admission::admitted;
-  note_evictions();
+  flight.cached = cache_.admit(block, bytes, FetchCause::demand, evicted_) == cachemodel::Admission::admitted;
+  note_evictions(nullptr);
   if (flight.cached) cache_.pin(block);
   flight.under_way = prefetching_ + ++demanding_;
-  in_flight_.emplace(block, flight);
+  in_flight_[block] = flight;
   simulation_.at(flight.ready, *this, 0, block);
-  statistics_.demand_bytes += block_bytes_;
+  statistics_.demand_bytes += bytes;
   return flight.ready;
 }
 
-Asked Store::ask(BlockId block) {
+Asked Store::ask(BlockId block, std::uint64_t bytes) {
   blocked_ = false;
+  cache_.pin(block);  // first: a pinned block is ranked for nothing
   const cachemodel::Access access = cache_.access(block);
-  if (access.first_use_of_prefetch) ++statistics_.prefetches_used;
   Asked asked{Found::hit, access.first_use_of_prefetch ? Origin::prefetched : Origin::resident, simulation_.now(),
               true};
-  if (const auto flight = in_flight_.find(block); flight != in_flight_.end()) {
-    const bool prefetch = flight->second.cause == FetchCause::prefetch;
-    asked = {prefetch ? Found::late : Found::miss, prefetch ? Origin::prefetched : Origin::demand, flight->second.ready,
-             true};
+  if (const Flight* const flight = in_flight_.find(block); flight != nullptr) {
+    const bool prefetch = flight->cause == FetchCause::prefetch;
+    asked = {prefetch ? Found::late : Found::miss, prefetch ? Origin::prefetched : Origin::demand, flight->ready,
+             access.resident};
   } else if (!access.resident) {
-    if (const auto waiting = queued_.find(block); waiting != queued_.end()) {
-      queue_.erase({waiting->second, block});
-      queued_.erase(waiting);
-    }
-    asked = {Found::miss, Origin::demand, demand(block), true};
+    queued_.erase(block);
+    asked = {Found::miss, Origin::demand, demand(block, bytes), false};
+    asked.held = cache_.contains(block);
+    cache_.pin(block);
   }
-  asked.held = cache_.contains(block);
-  cache_.pin(block);
+  if (access.first_use_of_prefetch) {
+    ++statistics_.prefetches_used;
+    if (const Flight* const landed = unused_.find(block); landed != nullptr) {
+      tell_transfer(block, *landed, true);
+      unused_.erase(block);
+    }
+  }
   ++(asked.outcome == Found::hit    ? statistics_.hits
      : asked.outcome == Found::late ? statistics_.late
                                     : statistics_.misses);
@@ -130,19 +155,29 @@ void Store::release(BlockId block) {
 }
 
 void Store::on_event(std::uint32_t, std::uint64_t block) {
-  const auto found = in_flight_.find(block);
-  const Flight flight = found->second;
-  in_flight_.erase(found);
+  const Flight flight = *in_flight_.find(block);
+  in_flight_.erase(block);
   if (flight.cached) cache_.unpin(block);
-  --(flight.cause == FetchCause::prefetch ? prefetching_ : demanding_);
+  const bool prefetch = flight.cause == FetchCause::prefetch;
+  --(prefetch ? prefetching_ : demanding_);
   if (listener_ != nullptr) {
-    listener_->on_block_transfer(block, flight.cause, flight.start, flight.ready, flight.under_way);
-    if (flight.cause == FetchCause::prefetch) {
-      const BlockId victim = flight.victim - 1;
-      listener_->on_prefetch(PrefetchPoint::completed, block, flight.victim == 0 ? nullptr : &victim);
+    if (prefetch) listener_->on_prefetch({PrefetchPoint::completed, block, flight.bytes});
+    if (prefetch && !cache_.used(block)) {
+      unused_[block] = flight;
+    } else {
+      tell_transfer(block, flight, true);
     }
   }
   pump();
+}
+
+void Store::settle() {
+  if (listener_ == nullptr) return;
+  std::vector<std::pair<SimTime, BlockId>> left;
+  unused_.each([&left](BlockId block, const Flight& flight) { left.emplace_back(flight.ready, block); });
+  std::sort(left.begin(), left.end());
+  for (const auto& [ready, block] : left) tell_transfer(block, *unused_.find(block), false);
+  unused_.clear();
 }
 
 }  // namespace dmprof::simcard

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <set>
+#include <utility>
 #include <vector>
 
+#include "dmprof/base/flat_map.h"
 #include "dmprof/cachemodel/cache.h"
 #include "samples/simcard/core/simulation.h"
 #include "samples/simcard/memory/channels.h"
@@ -19,7 +19,22 @@ using cachemodel::FetchCause;
 
 enum class Found : std::uint8_t { hit, late, miss };                // as DMPROF_HIT ...
 enum class Origin : std::uint8_t { resident, prefetched, demand };  // as DMPROF_RESIDENT ...
-enum class PrefetchPoint : std::uint8_t { issued, completed, evicted_unused };
+enum class PrefetchPoint : std::uint8_t { issued, completed, evicted_unused, displaced };
+
+struct PrefetchNotice {
+  PrefetchPoint point = PrefetchPoint::issued;
+  BlockId block = 0;
+  std::uint64_t bytes = 0;
+  BlockId victim = 0;  // of `displaced`: thrown out to make room for `block`; one notice a victim
+};
+
+struct BlockTransfer {
+  BlockId block = 0;
+  SimTime start = 0, end = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t useful = 0;     // that went on into arithmetic: all or nothing
+  std::uint32_t under_way = 0;  // at its start, itself included
+};
 
 struct Asked {
   Found outcome = Found::hit;
@@ -31,19 +46,21 @@ struct Asked {
 class StoreListener {
  public:
   virtual ~StoreListener() = default;
-  virtual void on_prefetch(PrefetchPoint point, BlockId block, const BlockId* victim) = 0;
-  virtual void on_block_transfer(BlockId block, FetchCause cause, SimTime start, SimTime end,
-                                 std::uint32_t under_way) = 0;
+  virtual void on_prefetch(const PrefetchNotice& notice) = 0;
+  // Told when it is known whether the block was of use: at its arrival, its first use, its eviction, or settle().
+  virtual void on_block_transfer(const BlockTransfer& transfer) = 0;
 };
 
 struct StoreStatistics {
   std::uint64_t hits = 0, late = 0, misses = 0;
   std::uint64_t prefetches = 0, prefetches_used = 0, evicted_unused = 0, dropped = 0;
+  std::uint64_t displaced = 0;  // blocks thrown out to make room for a prefetch
   std::uint64_t demand_bytes = 0, prefetch_bytes = 0;
 };
 
 class Store : public Actor {
  public:
+  // `block_bytes`: of the blocks that are prefetched.
   Store(Simulation& simulation, const MemoryParameters& parameters, std::uint64_t block_bytes,
         cachemodel::PolicyKind policy, Channels& channels, StoreListener* listener);
 
@@ -52,9 +69,11 @@ class Store : public Actor {
   // Requests of the queue with a smaller order are no longer wanted; what is under way arrives all the same.
   void cancel_before(std::uint64_t order);
 
-  // A demand access. A block that is held stays in L1 until release().
-  Asked ask(BlockId block);
+  // A demand access to a block of that size. One that is held stays in L1 until release().
+  Asked ask(BlockId block, std::uint64_t bytes);
   void release(BlockId block);
+  // The run is over: tells of the transfers that nobody has used so far.
+  void settle();
 
   const StoreStatistics& statistics() const { return statistics_; }
   std::uint64_t resident_bytes() const { return cache_.resident_bytes(); }
@@ -64,16 +83,20 @@ class Store : public Actor {
  private:
   struct Flight {
     SimTime start = 0, ready = 0;
+    std::uint64_t bytes = 0;
     FetchCause cause = FetchCause::demand;
     bool cached = true;  // false: no room was left, the data passes by
     std::uint32_t under_way = 0;
-    BlockId victim = 0;  // plus 1; 0: none
   };
 
+  using Request = std::pair<std::uint64_t, BlockId>;  // order, block
+
+  const Request* first_request();
   bool start_prefetch(BlockId block);
   void pump();
-  void note_evictions();
-  SimTime demand(BlockId block);
+  void note_evictions(const BlockId* prefetched);
+  void tell_transfer(BlockId block, const Flight& flight, bool useful);
+  SimTime demand(BlockId block, std::uint64_t bytes);
 
   Simulation& simulation_;
   const MemoryParameters parameters_;
@@ -81,10 +104,11 @@ class Store : public Actor {
   Channels& channels_;
   StoreListener* listener_;
   cachemodel::BlockCache cache_;
-  std::map<BlockId, Flight> in_flight_;
-  std::set<std::pair<std::uint64_t, BlockId>> queue_;  // order, block
-  std::map<BlockId, std::uint64_t> queued_;            // block -> order
-  std::vector<SimTime> demand_slots_;                  // when each is free
+  FlatMap<Flight> in_flight_;
+  FlatMap<Flight> unused_;             // prefetches that arrived and were not used yet; kept for a listener only
+  std::vector<Request> queue_;         // a heap; holds requests that were dropped or hurried, too
+  FlatMap<std::uint64_t> queued_;      // block -> order of the request that counts
+  std::vector<SimTime> demand_slots_;  // when each is free
   std::vector<cachemodel::Evicted> evicted_;
   std::uint32_t prefetching_ = 0, demanding_ = 0;
   bool blocked_ = false;  // the policy refused the first of the queue; something has to be used first

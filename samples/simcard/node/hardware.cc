@@ -1,6 +1,11 @@
 #include "samples/simcard/node/hardware.h"
 
+#include <algorithm>
 #include <optional>
+#include <string_view>
+#include <tuple>
+
+#include <fmt/format.h>
 
 #include "samples/simcard/config/embedded.h"
 
@@ -36,6 +41,21 @@ class Reader {
     (void)s.finish();
   }
 
+  // `cxl` before `nvme`: the nearer one first. With a base, a tier that is named again keeps what is not stated.
+  void tiers(Section s) {
+    for (const char* name : {"cxl", "nvme"}) {
+      if (!s.has(name)) continue;
+      auto found = std::find_if(h_.tiers.begin(), h_.tiers.end(), [&](const auto& tier) { return tier.name == name; });
+      const bool known = found != h_.tiers.end();
+      if (!known) {
+        found = h_.tiers.insert(name == std::string_view("cxl") ? h_.tiers.begin() : h_.tiers.end(), TierParameters{});
+        found->name = name;
+      }
+      tier(s.section(name), *found, known);
+    }
+    (void)s.finish();
+  }
+
   void speculation(Section s) {
     s.integer("engines", h_.engines, 1, 1024, based_ ? std::optional(h_.engines) : std::nullopt);
     s.flag("mirrored", h_.mirrored, h_.mirrored);
@@ -61,6 +81,24 @@ class Reader {
   }
 
  private:
+  static void tier(Section s, TierParameters& t, bool known) {
+    const auto kept = [known](double value) { return known ? std::optional(value) : std::nullopt; };
+    s.quantity("capacity", Quantity::size, t.capacity, kept(t.capacity));
+    s.quantity("bandwidth", Quantity::bandwidth, t.link.bandwidth, kept(t.link.bandwidth));
+    s.quantity("latency", Quantity::duration, t.link.latency, kept(t.link.latency));
+    s.quantity("energy", Quantity::energy_per_bit, t.link.energy_per_bit, t.link.energy_per_bit);
+    s.quantity("request", Quantity::size, t.request_bytes, t.request_bytes);
+    s.integer("outstanding", t.outstanding, 1, 65536, t.outstanding);
+    s.quantity("compression", Quantity::number, t.compression, t.compression);
+    s.quantity("packing", Quantity::bandwidth, t.packing, t.packing);
+    for (const auto& [key, value, least] : {std::tuple{"capacity", t.capacity, 1.0},
+                                            {"bandwidth", t.link.bandwidth, 1.0},
+                                            {"request", t.request_bytes, 512.0},
+                                            {"compression", t.compression, 1.0}}) {
+      if (s.ok() && value < least) s.complain(key, fmt::format("must be at least {:g}", least));
+    }
+    (void)s.finish();
+  }
   std::optional<double> kept(double value) const { return based_ ? std::optional(value) : std::nullopt; }
   void positive(Section& s, std::string_view key, Quantity kind, double& out) const {
     s.quantity(key, kind, out, kept(out));
@@ -96,7 +134,7 @@ Result<Hardware> open_at(const std::string& name, int depth) {
   if (wanted("card")) reader.card(s.section("card"));
   if (s.has("speculation")) reader.speculation(s.section("speculation"));
   if (wanted("link")) reader.link(s.section("link"), h.link);
-  if (s.has("pool")) reader.link(s.section("pool"), h.pool);
+  if (s.has("tiers")) reader.tiers(s.section("tiers"));
   if (s.has("residuals")) reader.residuals(s.section("residuals"));
   DMPROF_TRY(s.finish());
   return h;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "dmprof/base/error.h"
 
@@ -14,6 +15,17 @@ struct Link {
   double bandwidth = 0;       // B/s of one card, each direction
   double latency = 0;         // s of one hop
   double energy_per_bit = 0;  // J
+};
+
+// A store behind the cards' memory, shared by the whole node: a CXL pool, local NVMe drives.
+struct TierParameters {
+  std::string name;
+  double capacity = 0;             // bytes as stored
+  Link link;                       // of the whole tier, reads and writes together; its latency is that of one request
+  double request_bytes = 1 << 20;  // logical bytes of one request
+  std::int64_t outstanding = 64;   // requests under way at a time
+  double compression = 1;          // logical bytes / bytes stored and moved
+  double packing = 0;              // logical B/s packed and unpacked at most; 0: no limit
 };
 
 struct Residuals {               // what a fit needed beside the mechanisms; zero in presets that were not fitted
@@ -48,11 +60,12 @@ struct Hardware {
   double draft_token = 0;  // s that one draft token takes on an engine
   double draft_bytes = 0;  // bytes an engine reads for it
   CoarseDraft coarse;
-  bool compute_in_memory = false;  // products with weights are done where the weights lie: only activations move
-  Link link;                       // between the cards of the node
-  Link pool;                       // to what does not fit into the cards' memory, for the whole node
+  bool compute_in_memory = false;     // products with weights are done where the weights lie: only activations move
+  Link link;                          // between the cards of the node
+  std::vector<TierParameters> tiers;  // for what does not fit into the cards' memory, the fastest first
   Residuals residuals;
 
+  double memory() const { return memory_capacity * static_cast<double>(cards); }  // bytes of all cards
   double bandwidth() const { return memory_bandwidth * memory_achieved; }
   double compute() const { return peak_compute * compute_achieved; }
   double ridge_point() const { return peak_compute / memory_bandwidth; }  // FLOP/B

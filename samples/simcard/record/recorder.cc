@@ -1,6 +1,6 @@
 #include "samples/simcard/record/recorder.h"
 
-#include <algorithm>
+#include <string>
 
 #include "dmprof/base/version.h"
 
@@ -8,10 +8,6 @@ namespace dmprof::simcard {
 namespace {
 
 constexpr std::array stage_names = {"host", "prefill", "candidate_generation", "verification", "acceptance"};
-
-std::uint32_t narrow(std::uint64_t number) {
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(number, UINT32_MAX));
-}
 
 std::uint32_t publish() {
   const std::string version(dmprof::version);
@@ -22,33 +18,27 @@ std::uint32_t publish() {
 
 }  // namespace
 
-Recorder::Recorder(const CardParameters& parameters)
-    : clock_(publish()),
-      compute_(dmprof_track_create("compute", clock_, 0)),
-      prefetch_(dmprof_track_create("prefetch", clock_, 0)),
-      memory_(dmprof_track_create("memory", clock_, 0)),
-      requests_(dmprof_track_create("requests", clock_, 0)),
-      draft_(dmprof_name("draft_job")),
-      prediction_(dmprof_name("path_prediction")),
-      scheduling_(dmprof_name("prefetch_scheduling")),
-      layer_(dmprof_name("layer")),
-      batch_(dmprof_name("batch_size")),
-      waiting_(dmprof_name("waiting")) {
-  for (std::size_t i = 0; i < stages_.size(); ++i) stages_[i] = dmprof_name(stage_names[i]);
-  for (std::uint32_t i = 0; i < std::min(parameters.engine.engines, 64u); ++i) {
-    const std::string name = "speculation engine " + std::to_string(i);
-    engines_.push_back(dmprof_track_create(name.c_str(), clock_, 0));
-  }
-  register_capacities(parameters);
+Recorder::Recorder(const CardParameters& parameters, std::uint32_t cards) {
+  names_.clock = publish();
+  for (std::size_t i = 0; i < stage_names.size(); ++i) names_.stages[i] = dmprof_name(stage_names[i]);
+  names_.draft = dmprof_name("draft_job");
+  names_.prediction = dmprof_name("path_prediction");
+  names_.scheduling = dmprof_name("prefetch_scheduling");
+  names_.layer = dmprof_name("layer");
+  names_.batch = dmprof_name("batch_size");
+  names_.waiting = dmprof_name("waiting");
+  const bool observed = attached() && cards <= kMostRecordedCards;
+  for (std::uint32_t i = 0; observed && i < cards; ++i)
+    cards_.push_back(std::make_unique<CardRecorder>(names_, i, cards, parameters.engine.engines));
+  register_capacities(parameters, cards);
 }
 
 Recorder::~Recorder() {
-  for (dmprof_track* track : engines_) dmprof_track_end(track);
-  for (dmprof_track* track : {compute_, prefetch_, memory_, requests_}) dmprof_track_end(track);
+  cards_.clear();
   dmprof_shutdown();
 }
 
-void Recorder::register_capacities(const CardParameters& p) {
+void Recorder::register_capacities(const CardParameters& p, std::uint32_t cards) {
   const auto tier = [](const char* name, std::uint32_t rank, bool managed, std::uint64_t size, double bandwidth,
                        std::uint32_t units) {
     dmprof_capacity_info info{};
@@ -62,170 +52,22 @@ void Recorder::register_capacities(const CardParameters& p) {
     info.units = units;
     return dmprof_capacity(&info);
   };
-  l0_ = tier("l0", 0, false, p.memory.l0_bytes * p.compute.modules, 0, p.compute.modules);
-  l1_ = tier("l1", 1, true, p.memory.l1_bytes, p.memory.l1_bandwidth, 1);
-  l2_ = tier("l2", 2, false, p.memory.l2_bytes, p.memory.l2_bandwidth, p.memory.l2_channels);
+  // Sizes, rates and units of all cards together, as their events are.
+  const auto n = static_cast<double>(cards);
+  names_.l0 = tier("l0", 0, false, p.memory.l0_bytes * p.compute.modules * cards, 0, p.compute.modules * cards);
+  names_.l1 = tier("l1", 1, true, p.memory.l1_bytes * cards, p.memory.l1_bandwidth * n, cards);
+  names_.l2 = tier("l2", 2, false, p.memory.l2_bytes * cards, p.memory.l2_bandwidth * n, p.memory.l2_channels * cards);
   dmprof_capacity_info compute{};
   compute.name = "compute";
   compute.kind = "compute";
-  compute.peak_flops = p.compute.peak_flops;
-  compute.units = p.compute.modules;
+  compute.peak_flops = p.compute.peak_flops * n;
+  compute.units = p.compute.modules * cards;
   dmprof_capacity(&compute);
   dmprof_capacity_info engines{};
   engines.name = "speculation_engines";
   engines.kind = "speculation_engine";
-  engines.units = p.engine.engines;
-  engine_ = dmprof_capacity(&engines);
-}
-
-Recorder::Span Recorder::span(SimTime start, SimTime end) {
-  return {nanoseconds(start), nanoseconds(std::max(start, end)) - nanoseconds(start)};
-}
-
-void Recorder::slice(dmprof_track* track, std::uint32_t name, SimTime start, SimTime end, std::uint64_t step,
-                     std::uint64_t argument) {
-  const Span time = span(start, end);
-  dmprof_slice_event event{};
-  event.start = time.start;
-  event.duration = time.duration;
-  event.name = name;
-  event.step = step;
-  event.argument = argument;
-  dmprof_slice(track, &event);
-}
-
-void Recorder::on_request(RequestMoment moment, std::uint64_t request, SimTime time, std::uint64_t tokens) {
-  constexpr std::array<std::uint8_t, 4> points = {DMPROF_ARRIVE, DMPROF_SCHEDULE, DMPROF_FIRST_TOKEN,
-                                                  DMPROF_REQUEST_END};
-  dmprof_request_event event{};
-  event.time = nanoseconds(time);
-  event.request = request;
-  event.point = points[static_cast<std::size_t>(moment)];
-  event.tokens = tokens;
-  dmprof_request(requests_, &event);
-}
-
-void Recorder::on_stage(Stage stage, SimTime start, SimTime end, std::uint64_t step) {
-  slice(compute_, stages_[static_cast<std::size_t>(stage)], start, end, step);
-}
-
-void Recorder::on_engine(std::uint32_t engine, SimTime start, SimTime end, std::uint64_t request) {
-  if (engine < engines_.size()) slice(engines_[engine], draft_, start, end, 0, request);
-}
-
-void Recorder::on_prediction(SimTime start, SimTime scheduling, SimTime end, std::uint64_t step) {
-  slice(prefetch_, prediction_, start, scheduling, step);
-  slice(prefetch_, scheduling_, scheduling, end, step);
-}
-
-void Recorder::on_step(const StepReport& step) {
-  const Span time = span(step.start, step.end);
-  dmprof_step_event event{};
-  event.start = time.start;
-  event.duration = time.duration;
-  event.step = step.step;
-  event.phase = step.prefill ? DMPROF_PREFILL : DMPROF_DECODE;
-  event.batch = step.batch;
-  event.waiting = step.waiting;
-  event.target_tokens = narrow(step.target_tokens);
-  event.draft_time = nanoseconds(step.draft_time);
-  event.verify_time = nanoseconds(step.verify_time);
-  event.accept_time = nanoseconds(step.accept_time);
-  event.parameter_bytes = step.parameter_bytes;
-  event.kv_bytes = step.kv_bytes;
-  event.flops = step.flops;
-  dmprof_step(compute_, &event);
-}
-
-void Recorder::on_speculation(const SpeculationReport& report) {
-  dmprof_speculation_event event{};
-  event.time = nanoseconds(report.end);
-  event.step = report.step;
-  event.request = report.request;
-  event.position = narrow(report.position);
-  event.drafted = event.verified = event.tree_depth = event.tree_nodes = report.drafted;
-  event.accepted = report.accepted;
-  event.emitted = report.emitted;
-  event.draft_type = report.drafted > 0 ? DMPROF_DRAFT_MODEL : DMPROF_DRAFT_NONE;
-  event.draft_time = nanoseconds(report.draft_time);
-  event.verify_time = nanoseconds(report.verify_time);
-  event.accept_time = nanoseconds(report.accept_time);
-  dmprof_speculation(compute_, &event);
-}
-
-void Recorder::on_access(const AccessReport& access) {
-  const Span time = span(access.time, access.time + access.wait);
-  dmprof_block_access_event event{};
-  event.time = time.start;
-  event.block = access.block;
-  event.tier = l1_;
-  event.outcome = static_cast<std::uint8_t>(access.outcome);
-  event.origin = static_cast<std::uint8_t>(access.origin);
-  event.prediction = !access.predicted        ? DMPROF_PREDICTION_NONE
-                     : access.predicted_right ? DMPROF_PREDICTION_RIGHT
-                                              : DMPROF_PREDICTION_WRONG;
-  event.phase = DMPROF_DECODE;
-  event.bytes = narrow(access.bytes);
-  event.wait = time.duration;
-  event.step = access.step;
-  dmprof_block_access(compute_, &event);
-}
-
-void Recorder::on_layer(const LayerReport& layer) {
-  const Span time = span(layer.start, layer.end);
-  dmprof_kernel_event event{};
-  event.start = time.start;
-  event.duration = time.duration;
-  event.name = layer_;
-  event.flops = layer.flops;
-  event.bytes = layer.bytes;
-  event.stall = std::min(time.duration, nanoseconds(layer.stall));
-  event.step = layer.step;
-  dmprof_kernel(compute_, &event);
-  if (layer.l1_bytes > 0) transfer(memory_, l1_, l0_, layer.l1_bytes, 0, layer.end - layer.l1_time, layer.end, 1);
-}
-
-void Recorder::on_prefetch(PrefetchPoint point, BlockId block, std::uint64_t bytes, const BlockId* victim,
-                           SimTime time) {
-  constexpr std::array<std::uint8_t, 3> points = {DMPROF_PREFETCH_ISSUED, DMPROF_PREFETCH_COMPLETED,
-                                                  DMPROF_PREFETCH_EVICTED_UNUSED};
-  dmprof_prefetch_event event{};
-  event.time = nanoseconds(time);
-  event.block = block;
-  event.tier = l1_;
-  event.point = points[static_cast<std::size_t>(point)];
-  event.bytes = narrow(bytes);
-  event.victim = victim == nullptr ? 0 : *victim + 1;
-  dmprof_prefetch(prefetch_, &event);
-}
-
-void Recorder::transfer(dmprof_track* track, std::uint32_t from, std::uint32_t to, std::uint64_t bytes,
-                        std::uint64_t block, SimTime start, SimTime end, std::uint32_t under_way) {
-  const Span time = span(start, end);
-  dmprof_transfer_event event{};
-  event.start = time.start;
-  event.duration = time.duration;
-  event.from = from;
-  event.to = to;
-  event.bytes = event.useful_bytes = bytes;
-  event.block = block;
-  event.queue_depth = under_way;
-  dmprof_transfer(track, &event);
-}
-
-void Recorder::on_block_transfer(BlockId block, std::uint64_t bytes, SimTime start, SimTime end,
-                                 std::uint32_t under_way) {
-  transfer(prefetch_, l2_, l1_, bytes, block, start, end, under_way);
-}
-
-void Recorder::on_stream(StreamKind kind, std::uint64_t bytes, SimTime start, SimTime end) {
-  transfer(memory_, l2_, kind == StreamKind::draft ? engine_ : l0_, bytes, 0, start, end, 1);
-}
-
-void Recorder::on_queue(SimTime time, std::uint64_t batch, std::uint64_t waiting) {
-  dmprof_clock_set(clock_, nanoseconds(time));
-  dmprof_counter(requests_, batch_, static_cast<double>(batch));
-  dmprof_counter(requests_, waiting_, static_cast<double>(waiting));
+  engines.units = p.engine.engines * cards;
+  names_.engine = dmprof_capacity(&engines);
 }
 
 }  // namespace dmprof::simcard

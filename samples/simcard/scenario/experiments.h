@@ -24,6 +24,7 @@ Result<Figures> run_kv_footprint(Section settings, std::uint64_t seed);
 Result<Figures> run_attention_window(Section settings, std::uint64_t seed);
 Result<Figures> run_long_context(Section settings, std::uint64_t seed);
 Result<Figures> run_kv_techniques(Section settings, std::uint64_t seed);
+// In tiers_experiment.cc
 Result<Figures> run_tiers(Section settings, std::uint64_t seed);
 // In network_experiments.cc
 Result<Figures> run_limits(Section settings, std::uint64_t seed);

@@ -1,13 +1,9 @@
-// Experiments about bytes: KV cache footprints, the attention window, operational intensity, tiers.
+// Experiments about bytes: KV cache footprints, the attention window, operational intensity.
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
 
-#include "samples/simcard/core/math.h"
-#include "samples/simcard/core/random.h"
-#include "samples/simcard/node/pool.h"
 #include "samples/simcard/scenario/experiments.h"
 #include "samples/simcard/scenario/run_settings.h"
 
@@ -17,44 +13,6 @@ namespace {
 constexpr double gib = 1024.0 * 1024 * 1024;
 
 std::string thousands(double tokens) { return fmt::format("{}k", static_cast<std::int64_t>(tokens / 1024)); }
-
-// Entropy in bits of a histogram.
-template <class Counts>
-double entropy(const Counts& counts, double total) {
-  double bits = 0;
-  for (const auto count : counts) {
-    if (count > 0)
-      bits -= static_cast<double>(count) / total * math::log(static_cast<double>(count) / total) / math::log(2);
-  }
-  return bits;
-}
-
-// Exponent and mantissa of a value in FP16 (rounded down; the sign is one incompressible bit).
-struct Half {
-  unsigned exponent, mantissa;
-};
-Half to_fp16(double x) {
-  int exponent = 0;
-  const double m = std::frexp(x < 0 ? -x : x, &exponent);  // m in [0.5, 1)
-  const int biased = exponent + 14;
-  if (biased <= 0) return {0, static_cast<unsigned>(std::ldexp(m, 10 + biased))};
-  return {static_cast<unsigned>(biased), static_cast<unsigned>((2 * m - 1) * 1024)};
-}
-
-// Best order-0 lossless ratio of normally distributed FP16 values of the given deviation: 16 bits over the entropy of
-// sign, exponent and mantissa.
-double fp16_compression(double deviation, std::uint64_t seed) {
-  Random random(seed, "fp16 values");
-  constexpr int samples = 1 << 20;
-  std::array<std::uint64_t, 32> exponents{};
-  std::array<std::uint64_t, 1024> mantissas{};
-  for (int i = 0; i < samples; ++i) {
-    const Half half = to_fp16(deviation * random.normal());
-    ++exponents[half.exponent & 31];
-    ++mantissas[half.mantissa & 1023];
-  }
-  return 16 / (1 + entropy(exponents, samples) + entropy(mantissas, samples));
-}
 
 }  // namespace
 
@@ -158,39 +116,6 @@ Result<Figures> run_kv_techniques(Section s, std::uint64_t) {
                  {"projection_share", 1 - heads / 2, "ratio"},
                  {"position_encoding_share", 1, "ratio"},
                  {"all_gib", full * sparse * precision * (1 - shared) * (1 - delta) * (1 - heads / 2), "GiB"}};
-}
-
-Result<Figures> run_tiers(Section s, std::uint64_t seed) {
-  Pool pool;
-  PoolLoad load;
-  double accuracy = 0, deviation = 0, claimed = 0;
-  s.integer("ports", pool.units, 1, 1024);
-  s.quantity("bandwidth", Quantity::bandwidth, pool.link.bandwidth);
-  s.quantity("latency", Quantity::duration, pool.link.latency);
-  s.quantity("compression", Quantity::number, pool.compression);
-  s.quantity("claimed_compression", Quantity::number, claimed);
-  s.quantity("block", Quantity::size, load.block_bytes);
-  s.quantity("rate", Quantity::rate, load.rate);
-  s.quantity("lead", Quantity::duration, load.lead);
-  s.quantity("accuracy", Quantity::ratio, accuracy);
-  s.quantity("value_deviation", Quantity::number, deviation, 0.02);
-  if (s.ok() &&
-      (pool.link.bandwidth <= 0 || load.rate <= 0 || load.block_bytes <= 0 || pool.compression < 1 || claimed < 1))
-    s.complain("", "bandwidth, rate and block must be above 0, compression ratios at least 1");
-  DMPROF_TRY(s.finish());
-  const PoolResult plain = simulate_pool(pool, load, seed);
-  load.accuracy = accuracy;
-  const PoolResult predicted = simulate_pool(pool, load, seed);
-  Pool packed = pool;
-  packed.compression = claimed;
-  const PoolResult as_claimed = simulate_pool(packed, load, seed);
-  return Figures{{"lossless_ratio_fp16", fp16_compression(deviation, seed), "x"},
-                 {"on_time_share", predicted.on_time, "ratio"},
-                 {"wait_without_prediction_us", plain.mean_wait * 1e6, "us"},
-                 {"wait_with_prediction_us", predicted.mean_wait * 1e6, "us"},
-                 {"wait_at_claimed_ratio_us", as_claimed.mean_wait * 1e6, "us"},
-                 {"read_amplification", predicted.moved_bytes * pool.compression / predicted.asked_bytes, "x"},
-                 {"pool_gb_s", pool_bandwidth(pool) / 1e9, "GB/s"}};
 }
 
 }  // namespace dmprof::simcard

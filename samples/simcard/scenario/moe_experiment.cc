@@ -41,7 +41,7 @@ Result<Figures> run_moe(Section s, std::uint64_t seed) {
     parallel.expert_imbalance = routed.cards;
     parallel.expert_byte_imbalance = routed.bytes;
     parallel.experts_met = routed.met;
-    return step_cost(*hardware, *model, parallel, sequences, tokens, 1024, 0);
+    return step_cost(*hardware, *model, parallel, sequences, tokens, 1024);
   };
   const ExpertImbalance decode_before = imbalance(false, decode_batch, 200),
                         decode_after = imbalance(true, decode_batch, 200);

@@ -21,7 +21,7 @@ Result<double> tokens_per_step(RunSettings run, double prompt) {
 
 double communication_share(const Hardware& hardware, const Model& model, const Parallel& parallel, double batch,
                            double tokens) {
-  const StepCost cost = step_cost(hardware, model, parallel, batch, tokens, 0, 0);
+  const StepCost cost = step_cost(hardware, model, parallel, batch, tokens, 0);
   return cost.all_reduce / cost.total();
 }
 
@@ -60,7 +60,8 @@ Result<Figures> run_limits(Section s, std::uint64_t seed) {
     Result<Model> model = open_model(name);
     if (!model) return fail(model.error().kind, fmt::format("{}: {}", s.where("models"), model.error().message));
     // Parameter servers hold what the node's cards do not; a step fetches it.
-    const double traffic = step_cost(spec.hardware, *model, spec.parallel, 1, 1, 0, 0).pool_bytes;
+    const double traffic =
+        step_cost(spec.hardware, *model, spec.parallel, 1, 1, 0, cold_share(spec.hardware, *model, 0)).cold_bytes;
     figures.push_back({fmt::format("server_gb_per_step_{}", name), traffic / 1e9, "GB"});
     if (last_traffic > 0 && traffic > 0)
       exponent = math::log(traffic / last_traffic) / math::log(parameters(*model) / last_parameters);
@@ -73,6 +74,7 @@ Result<Figures> run_limits(Section s, std::uint64_t seed) {
   if (!far) return tl::unexpected(far.error());
   figures.push_back({"tokens_per_step_1k", *near, "tokens"});
   figures.push_back({"tokens_per_step_32k", *far, "tokens"});
+  figures.push_back(run->littles_law());
   double first = 0, last = 0;
   for (const double n : cards) {
     CoherenceLoad load;
@@ -106,9 +108,7 @@ Result<Figures> run_optical(Section s, std::uint64_t) {
   s.quantity("wavelengths", Quantity::number, wavelengths);
   s.quantity("wavelength", Quantity::bandwidth, per_wavelength);
   DMPROF_TRY(s.finish());
-  const auto reduce = [&](const Hardware& h) {
-    return step_cost(h, *model, Parallel{}, batch, tokens, 0, 0).all_reduce;
-  };
+  const auto reduce = [&](const Hardware& h) { return step_cost(h, *model, Parallel{}, batch, tokens, 0).all_reduce; };
   const auto scale = [&](const Hardware& h) { return static_cast<double>(useful_cards(h, *model, batch, tokens)); };
   return Figures{{"bandwidth_tb_s_bits", wavelengths * per_wavelength * 8 / 1e12, "Tb/s"},
                  {"energy_share", optical->link.energy_per_bit / electrical->link.energy_per_bit, "ratio"},

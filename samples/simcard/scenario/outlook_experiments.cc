@@ -4,6 +4,7 @@
 #include "samples/simcard/core/math.h"
 #include "samples/simcard/scenario/experiments.h"
 #include "samples/simcard/scenario/run_settings.h"
+#include "samples/simcard/serve/cold_weights.h"
 
 namespace dmprof::simcard {
 
@@ -31,12 +32,14 @@ Result<Figures> run_scaling(Section s, std::uint64_t) {
     if (!model) return fail(model.error().kind, fmt::format("{}: {}", s.where("models"), model.error().message));
     model->weight_bytes = weight_bytes;
     const double kv = batch * context * kv_bytes_per_token(*model);
-    const StepCost on_gpu = step_cost(*gpu, *model, Parallel{}, batch, 1, context, kv);
-    const StepCost on_card = step_cost(*card, *model, Parallel{}, batch, lookahead + 1, context, kv);
-    points.push_back(
-        {parameters(*model), on_gpu.total(), on_card.total(), on_gpu.pool_bytes == 0, on_card.pool_bytes == 0});
-    figures.push_back({fmt::format("gpu_ms_{}", name), on_gpu.total() * 1e3, "ms"});
-    figures.push_back({fmt::format("card_ms_{}", name), on_card.total() * 1e3, "ms"});
+    const auto step = [&](const Hardware& hardware, double tokens) {
+      return step_cost(hardware, *model, Parallel{}, batch, tokens, context, cold_share(hardware, *model, kv));
+    };
+    const StepCost on_gpu = step(*gpu, 1), on_card = step(*card, lookahead + 1);
+    points.push_back({parameters(*model), pass_seconds(*gpu, *model, on_gpu, kv),
+                      pass_seconds(*card, *model, on_card, kv), on_gpu.cold_bytes == 0, on_card.cold_bytes == 0});
+    figures.push_back({fmt::format("gpu_ms_{}", name), points.back().gpu * 1e3, "ms"});
+    figures.push_back({fmt::format("card_ms_{}", name), points.back().card * 1e3, "ms"});
   }
   // d log time / d log parameters between the last two models that fit: 1 is linear, an exponential would exceed 2
   // here.
@@ -79,6 +82,7 @@ Result<Figures> run_next_generation(Section s, std::uint64_t seed) {
     figures.push_back({name + "_throughput", result->throughput / base->throughput, "x"});
     figures.push_back({name + "_energy_per_token_percent", 100 * per_token(*result) / per_token(*base) - 100, "%"});
   }
+  figures.push_back(run->littles_law());
   DMPROF_TRY(variants.finish());
   DMPROF_TRY(s.finish());
   return figures;

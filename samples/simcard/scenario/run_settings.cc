@@ -1,5 +1,7 @@
 #include "samples/simcard/scenario/run_settings.h"
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include <fmt/format.h>
@@ -62,12 +64,23 @@ void read_workload(Section& s, RunSettings& run) {
   if (const Status status = run.arrivals.check(); !status) s.complain("rate", status.error().message);
 }
 
+// What went into a tier left it or is there; what it moved was asked for; no cache stays behind.
+bool tiers_add_up(const ServeResult& r) {
+  return std::all_of(r.tiers.begin(), r.tiers.end(), [](const TierUse& tier) {
+    const double bound = 1e-9 * (1 + tier.placed + tier.written + tier.read);
+    return std::abs(tier.placed + tier.written - tier.held - tier.released) <= bound &&
+           std::abs(tier.written - tier.released) <= bound;
+  });
+}
+
 // Every run is checked: a figure of a run that loses requests, tokens, seconds or joules is not shown.
 Status conserved(const ServeResult& r, const std::string& where) {
   const auto near = [](double a, double b, double share) { return a >= b * (1 - share) && a <= b * (1 + share); };
   const char* broken = !near(r.little(), 1, 0.01)                      ? "Little's law"
-                       : r.issued != r.completed                       ? "the count of requests"
+                       : r.issued != r.completed + r.refused           ? "the count of requests"
                        : r.tokens != r.tokens_asked                    ? "the count of tokens"
+                       : r.kv_peak > r.kv_room * (1 + 1e-9)            ? "the room of the cache"
+                       : !tiers_add_up(r)                              ? "the bytes of a tier"
                        : !near(r.energy.parts(), r.energy.total, 1e-9) ? "the sum of energies"
                                                                        : nullptr;
   if (broken == nullptr) return {};
@@ -99,6 +112,10 @@ Result<RunSettings> read_run(Section& s, std::uint64_t seed) {
   s.integer("pipeline_stages", run.spec.parallel.pipeline_stages, 1, 1024, 1);
   if (s.ok() && run.spec.hardware.cards % run.spec.parallel.pipeline_stages != 0)
     s.complain("pipeline_stages", "does not divide the number of cards; choose a divisor");
+  s.quantity("kv_share", Quantity::ratio, run.spec.kv_share, run.spec.kv_share);
+  s.quantity("expert_skew", Quantity::number, run.spec.expert_skew, 0.0);
+  if (s.ok() && (run.spec.kv_share <= 0 || run.spec.kv_share >= 1))
+    s.complain("kv_share", "must lie between 0 and 1; 0.1 is usual");
   run.spec.wait_for_all_drafts = s.choice("verify", {"all", "ready"}, 0) == 0;
   run.spec.prefill = s.choice("prefill", {"none", "together"}, 0) == 0 ? Prefill::none : Prefill::together;
   if (!s.ok()) return tl::unexpected(s.finish().error());
@@ -128,7 +145,13 @@ Result<ServeResult> RunSettings::as_described() const {
     return fail(ErrorKind::bad_input,
                 fmt::format("{}: the queue never drains: {} requests wait after {:.4g} s; lower the rate or add cards",
                             where, result->issued - result->completed, result->seconds));
+  if (result->refused > 0)
+    return fail(
+        ErrorKind::bad_input,
+        fmt::format("{}: {} requests are longer than the memory that the weights leave; add cards or shorten them",
+                    where, result->refused));
   DMPROF_TRY(conserved(*result, where));
+  if (std::abs(result->little() - 1) > std::abs(*little - 1)) *little = result->little();
   return result;
 }
 

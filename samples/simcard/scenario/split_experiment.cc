@@ -34,7 +34,8 @@ Result<Figures> run_split(Section s, std::uint64_t seed) {
                  {"p99_gap_ratio", one->token_gap.p99 / pair->token_gap.p99, "x"},
                  {"p99_gap_together_ms", one->token_gap.p99 * 1e3, "ms"},
                  {"p99_gap_apart_ms", pair->token_gap.p99 * 1e3, "ms"},
-                 {"first_token_p99_ratio", one->first_token.p99 / pair->first_token.p99, "x"}};
+                 {"first_token_p99_ratio", one->first_token.p99 / pair->first_token.p99, "x"},
+                 run->littles_law()};
 }
 
 }  // namespace dmprof::simcard

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "dmprof/base/suggest.h"
 #include "samples/simcard/config/embedded.h"
-#include "samples/simcard/config/spelling.h"
 
 namespace dmprof::simcard {
 namespace {

@@ -4,12 +4,11 @@ namespace dmprof::simcard {
 
 void charge_step(const Hardware& h, const StepCost& cost, Energy& energy) {
   const double memory = cost.memory_bytes * 8 * h.memory_energy, compute = cost.flops * h.compute_energy;
-  const double link = cost.link_bytes * 8 * h.link.energy_per_bit, pool = cost.pool_bytes * 8 * h.pool.energy_per_bit;
+  const double link = cost.link_bytes * 8 * h.link.energy_per_bit;
   energy.memory += memory;
   energy.compute += compute;
   energy.link += link;
-  energy.pool += pool;
-  energy.total += memory + compute + link + pool;
+  energy.total += memory + compute + link;
 }
 
 void charge_drafts(const Hardware& h, double tokens, Energy& energy) {
@@ -17,6 +16,19 @@ void charge_drafts(const Hardware& h, double tokens, Energy& energy) {
   const double joules = tokens * copies * h.draft_bytes * (8 * h.memory_energy + 2 * h.compute_energy);
   energy.draft += joules;
   energy.total += joules;
+}
+
+void charge_link(const Hardware& h, double bytes, Energy& energy) {
+  const double joules = bytes * 8 * h.link.energy_per_bit;
+  energy.link += joules;
+  energy.total += joules;
+}
+
+void charge_tiers(const std::vector<TierUse>& tiers, Energy& energy) {
+  for (const TierUse& tier : tiers) {
+    energy.tiers += tier.energy;
+    energy.total += tier.energy;
+  }
 }
 
 void charge_idle(const Hardware& h, double seconds, Energy& energy) {

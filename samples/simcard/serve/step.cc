@@ -8,9 +8,9 @@ namespace dmprof::simcard {
 
 namespace {
 
-// Tensor parallel over `h.cards`; `missing` is the share of weights and cache that lies in the pool.
+// Tensor parallel over `h.cards`.
 StepCost tensor_step(const Hardware& h, const Model& m, const Parallel& parallel, double sequences, double tokens,
-                     double context, double missing) {
+                     double context, const Cold& cold) {
   const auto cards = static_cast<double>(h.cards);
   const auto layers = static_cast<double>(m.layers);
   const Pass work = pass(m, sequences, tokens, context);
@@ -30,12 +30,12 @@ StepCost tensor_step(const Hardware& h, const Model& m, const Parallel& parallel
     weight_bytes = 4 * activations * layers;  // in and out of attention and feed-forward
     expert_bytes = 0;
   }
-  cost.pool_bytes = missing * (weight_bytes + work.kv_bytes);
-  cost.memory_bytes = weight_bytes + work.kv_bytes - cost.pool_bytes;
+  cost.cold_bytes = cold.dense * (weight_bytes - expert_bytes) + cold.experts * expert_bytes;
+  cost.memory_bytes = weight_bytes + work.kv_bytes - cost.cold_bytes;
   cost.flops = work.flops();
 
   // The slowest card sets the pace: what is spread unevenly counts with its imbalance.
-  const double more_bytes = (1 - missing) * expert_bytes * (parallel.expert_byte_imbalance - 1);
+  const double more_bytes = (1 - cold.experts) * expert_bytes * (parallel.expert_byte_imbalance - 1);
   const double more_flops = expert_flops * (parallel.expert_imbalance - 1);
   cost.memory = (cost.memory_bytes + more_bytes) / (cards * h.bandwidth());
   cost.compute = (cost.flops + more_flops) / (cards * h.compute());
@@ -56,23 +56,22 @@ StepCost tensor_step(const Hardware& h, const Model& m, const Parallel& parallel
     cost.streaming = std::max(0.0, bytes / (cards * h.link.bandwidth) - cost.roofline);
     cost.link_bytes += bytes;
   }
-  if (cost.pool_bytes > 0) cost.spill = cost.pool_bytes / h.pool.bandwidth + layers * h.pool.latency;
   return cost;
 }
 
 // A pipeline of equal stages: M micro batches pass S stages in M + S - 1 slots of one stage's time.
 StepCost pipeline_step(const Hardware& h, const Model& m, const Parallel& parallel, double sequences, double tokens,
-                       double context, double missing) {
+                       double context, const Cold& cold) {
   Hardware stage = h;
   stage.cards = h.cards / parallel.pipeline_stages;
   const auto stages = static_cast<double>(parallel.pipeline_stages);
   const double micro = std::max(1.0, std::min(stages, sequences));
-  StepCost cost = tensor_step(stage, m, parallel, sequences / micro, tokens, context, missing);
+  StepCost cost = tensor_step(stage, m, parallel, sequences / micro, tokens, context, cold);
   const double slots = (micro + stages - 1) / stages;
   for (double* time :
-       {&cost.memory, &cost.compute, &cost.roofline, &cost.all_reduce, &cost.all_to_all, &cost.streaming, &cost.spill})
+       {&cost.memory, &cost.compute, &cost.roofline, &cost.all_reduce, &cost.all_to_all, &cost.streaming})
     *time *= slots;
-  for (double* amount : {&cost.memory_bytes, &cost.link_bytes, &cost.pool_bytes, &cost.flops}) *amount *= micro;
+  for (double* amount : {&cost.memory_bytes, &cost.link_bytes, &cost.cold_bytes, &cost.flops}) *amount *= micro;
   const double activations = sequences / micro * tokens * static_cast<double>(m.hidden) * parallel.activation_bytes;
   cost.hops = (micro + stages - 2) * (activations / h.link.bandwidth + h.link.latency);
   cost.link_bytes += micro * (stages - 1) * activations;
@@ -81,18 +80,24 @@ StepCost pipeline_step(const Hardware& h, const Model& m, const Parallel& parall
 
 }  // namespace
 
+Cold cold_share(const Hardware& h, const Model& m, double kv) {
+  const double weights = parameters(m) * m.weight_bytes;
+  const double experts = m.experts > 0 ? static_cast<double>(m.experts) * static_cast<double>(m.expert_layers) *
+                                             expert_parameters(m) * m.weight_bytes
+                                       : 0;
+  const double excess = std::clamp(weights + kv - h.memory(), 0.0, weights);
+  const double out = std::min(excess, experts);
+  return {weights > experts ? (excess - out) / (weights - experts) : 0, experts > 0 ? out / experts : 0};
+}
+
 StepCost step_cost(const Hardware& h, const Model& m, const Parallel& parallel, double sequences, double tokens,
-                   double context, double resident_kv) {
-  // What does not fit is read from the pool in every step; the rest from the cards.
-  const double held = parameters(m) * m.weight_bytes + resident_kv;
-  const double capacity = h.memory_capacity * static_cast<double>(h.cards);
-  const double missing = held > capacity ? (held - capacity) / held : 0;
-  return parallel.pipeline_stages > 1 ? pipeline_step(h, m, parallel, sequences, tokens, context, missing)
-                                      : tensor_step(h, m, parallel, sequences, tokens, context, missing);
+                   double context, const Cold& cold) {
+  return parallel.pipeline_stages > 1 ? pipeline_step(h, m, parallel, sequences, tokens, context, cold)
+                                      : tensor_step(h, m, parallel, sequences, tokens, context, cold);
 }
 
 StepCost prefill_cost(const Hardware& h, const Model& m, const Parallel& parallel, double prompt) {
-  return step_cost(h, m, parallel, 1, prompt, prompt / 2, 0);
+  return step_cost(h, m, parallel, 1, prompt, prompt / 2);
 }
 
 }  // namespace dmprof::simcard

@@ -29,16 +29,22 @@ struct StepCost {
   double roofline = 0;                    // s, sum over layers of the slower one
   double all_reduce = 0, all_to_all = 0;  // s
   double streaming = 0;                   // s for weights over the link, beyond what the roofline hides
-  double spill = 0;                       // s for what does not fit and comes from the pool
   double hops = 0;                        // s between pipeline stages
-  double total() const { return roofline + all_reduce + all_to_all + streaming + spill + hops; }
-  double memory_bytes = 0, link_bytes = 0, pool_bytes = 0, flops = 0;  // of the whole node
+  // Without waiting for weights that lie in tiers: that depends on what else they are asked for (cold_weights.h).
+  double total() const { return roofline + all_reduce + all_to_all + streaming + hops; }
+  double memory_bytes = 0, link_bytes = 0, flops = 0;  // of the whole node
+  double cold_bytes = 0;                               // weights that come from the tiers instead of memory
 };
 
-// A pass of `sequences` x `tokens` new tokens at `context` cached ones. `resident_kv` bytes of cache are held in memory
-// and compete with the weights for capacity; what is too much is read from the pool in every step.
+// The share of the weights that does not fit beside `kv` bytes of cache. Experts leave before the rest.
+struct Cold {
+  double dense = 0, experts = 0;
+};
+Cold cold_share(const Hardware& hardware, const Model& model, double kv);
+
+// A pass of `sequences` x `tokens` new tokens at `context` cached ones.
 StepCost step_cost(const Hardware& hardware, const Model& model, const Parallel& parallel, double sequences,
-                   double tokens, double context, double resident_kv);
+                   double tokens, double context, const Cold& cold = {});
 
 // Prefill of one prompt: every token attends to those before it (half the prompt on average).
 StepCost prefill_cost(const Hardware& hardware, const Model& model, const Parallel& parallel, double prompt);

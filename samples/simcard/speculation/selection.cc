@@ -21,6 +21,8 @@ Selection::Selection(const SelectionParameters& parameters, std::uint64_t seed)
     while (rank + 1 < blocks_ && below < (static_cast<double>(i) + 0.5) / kQuantiles * sum) below += weights[++rank];
     quantiles_[i] = rank;
   }
+  for (std::uint32_t layer = 0; layer < parameters_.layers; ++layer)
+    shift_.push_back(static_cast<std::uint32_t>(mix(seed_, layer) % blocks_));
 }
 
 void Selection::append(Context context, std::uint64_t occasion, std::uint32_t layer,
@@ -31,9 +33,8 @@ void Selection::append(Context context, std::uint64_t occasion, std::uint32_t la
     std::uint64_t draw = mix(own, choice);
     const std::uint64_t chance = mix(draw, occasion);
     if (static_cast<double>(chance >> 11) * 0x1p-53 < parameters_.noise) draw = mix(chance, 1);
-    // Every layer has popular blocks of its own.
-    const std::uint64_t rank = quantiles_[draw % kQuantiles];
-    blocks.push_back(block(layer, static_cast<std::uint32_t>((rank + mix(seed_, layer)) % blocks_)));
+    const std::uint32_t shifted = quantiles_[draw % kQuantiles] + shift_[layer];
+    blocks.push_back(block(layer, shifted < blocks_ ? shifted : shifted - blocks_));
   }
 }
 

@@ -35,6 +35,7 @@ class Selection {
   std::uint32_t blocks_;
   std::uint64_t seed_;
   std::vector<std::uint32_t> quantiles_;  // of the popularity distribution: rank by probability
+  std::vector<std::uint32_t> shift_;      // of a layer: every layer has popular blocks of its own
 };
 
 }  // namespace dmprof::simcard

@@ -23,10 +23,10 @@ std::uint32_t Path::truth(std::size_t ahead) {
   return ahead_[ahead];
 }
 
-std::vector<Context> Path::draft(const AcceptanceCurve& curve, double billions, std::uint32_t count,
-                                 std::uint64_t length) {
+void Path::draft(const AcceptanceCurve& curve, double billions, std::uint32_t count, std::uint64_t length,
+                 std::vector<Context>& contexts) {
   proposals_.clear();
-  std::vector<Context> contexts;
+  contexts.clear();
   std::uint32_t last = token_;
   bool on_path = true;
   for (std::uint32_t k = 0; k < count; ++k) {
@@ -42,7 +42,6 @@ std::vector<Context> Path::draft(const AcceptanceCurve& curve, double billions, 
     proposals_.push_back(proposal);
     last = proposal;
   }
-  return contexts;
 }
 
 std::uint32_t Path::accepted(std::uint32_t most) const {

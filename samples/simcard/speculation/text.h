@@ -41,8 +41,9 @@ class Path {
 
   // The context of the last emitted token, which the next pass computes first.
   Context head() const { return language_->context(before_, token_); }
-  // Contexts of `count` proposals of a draft of that size, on a sequence of that length.
-  std::vector<Context> draft(const AcceptanceCurve& curve, double billions, std::uint32_t count, std::uint64_t length);
+  // Sets `contexts` to those of `count` proposals of a draft of that size, on a sequence of that length.
+  void draft(const AcceptanceCurve& curve, double billions, std::uint32_t count, std::uint64_t length,
+             std::vector<Context>& contexts);
   // How many of the last draft's first `most` proposals the target accepts.
   std::uint32_t accepted(std::uint32_t most) const;
   // Moves on by that many true tokens.

@@ -1,8 +1,12 @@
 #include "dmprof/base/process.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <utility>
 
 namespace dmprof {
 namespace {
@@ -27,6 +31,36 @@ TEST(Process, takes_a_zombie_and_a_missing_process_for_dead) {
   ::waitpid(child, nullptr, 0);
   EXPECT_EQ(process_start(child), 0u);
   EXPECT_FALSE(is_alive(child, start));
+}
+
+// Runs `body` where no further descriptor can be opened.
+template <class Body>
+auto without_descriptors(const Body& body) {
+  rlimit usual{};
+  EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &usual), 0);
+  rlimit none = usual;
+  none.rlim_cur = 0;
+  EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const auto result = body();
+  EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &usual), 0);
+  return result;
+}
+
+TEST(Process, out_of_descriptors_a_live_process_is_not_taken_for_dead_and_a_gone_one_is) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::pause();
+    ::_exit(0);
+  }
+  const std::uint64_t start = process_start(child);
+  EXPECT_EQ(life_of(child, start), Life::runs);
+  const auto look = [&] { return std::pair(life_of(child, start), process_start(child)); };
+  EXPECT_EQ(without_descriptors(look), std::pair(Life::unknown, std::uint64_t{0}));
+  EXPECT_EQ(life_of(child, start + 1), Life::ended);
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_EQ(without_descriptors(look).first, Life::ended);
+  EXPECT_EQ(life_of(child, start), Life::ended);
 }
 
 TEST(Process, a_pid_that_cannot_be_one_and_an_unknown_start_are_dead) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "dmprof/store/writer.h"
+#include "tests/unit/store/support.h"
 
 namespace dmprof::cli {
 namespace {
@@ -75,6 +76,34 @@ TEST_F(EvaluationOfARecording, of_one_process_has_nothing_to_note) {
   const std::string path = record(1);
   ASSERT_TRUE(evaluate_and_store(path));
   EXPECT_EQ(asked(path).note, "");
+}
+
+TEST_F(EvaluationOfARecording, answers_from_what_is_stored_only_while_the_data_are_those_it_was_computed_from) {
+  const std::string path = record(1), kept = (folder_ / "kept.dmprof").string();
+  const double computed = *asked(path).values.at(0).value;
+  ASSERT_TRUE(evaluate_and_store(path));
+  // A stored value that nobody would compute shows which of the two is the answer.
+  test::tamper(path, "UPDATE metric SET json = replace(json, '\"value\":0.5', '\"value\":0.125')");
+  std::filesystem::copy_file(path, kept);
+  ASSERT_EQ(*asked(path).values.at(0).value, .125);
+  ASSERT_EQ(computed, .5);
+  for (const char* change :
+       {"INSERT INTO chunk SELECT id + 100, 3, rows, min_time, max_time, columns FROM chunk WHERE kind = 5",
+        "UPDATE chunk SET max_time = max_time + 1", "INSERT INTO column_data VALUES (99999, x'00')",
+        "UPDATE column_data SET data = data || x'00' WHERE id = (SELECT max(id) FROM column_data WHERE id < 128)",
+        "INSERT INTO loss VALUES (1, 'ring_full', 3)", "INSERT OR REPLACE INTO emitted VALUES (1, 12345)",
+        "UPDATE run SET finished = finished + 1", "INSERT INTO environment VALUES ('cpu.new', 'x')",
+        "INSERT INTO capacity VALUES (9, 1, 'x', 'tier', 0, 0, 1, 2, 3, 4, 5)",
+        "UPDATE metric SET definition = substr(definition, 1, 16)"}) {
+    std::filesystem::copy_file(kept, path, std::filesystem::copy_options::overwrite_existing);
+    test::tamper(path, change);
+    const std::vector<std::string> names = {"speculation_accuracy"};
+    auto reader = Reader::open(path);
+    ASSERT_TRUE(reader);
+    const auto evaluation = evaluate(*reader, names, {});
+    if (!evaluation) continue;  // a column that was spoilt may also be noticed as such
+    EXPECT_EQ(evaluation->values.at(0).value, computed) << change;
+  }
 }
 
 TEST_F(EvaluationOfARecording, by_layer_is_unavailable_with_a_reason) {

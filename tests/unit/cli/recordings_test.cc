@@ -83,6 +83,11 @@ TEST_F(Recordings, output_never_replaces_something_else) {
   }
 }
 
+TEST_F(Recordings, output_replaces_a_file_of_any_kind_by_force_and_still_no_folder) {
+  EXPECT_TRUE(check_output(make("notes.txt", "precious"), true));
+  EXPECT_FALSE(check_output(folder_, true));
+}
+
 TEST_F(Recordings, output_into_a_folder_without_permission_is_refused) {
   if (::geteuid() == 0) GTEST_SKIP() << "the superuser may write everywhere";
   fs::permissions(folder_, fs::perms::owner_read | fs::perms::owner_exec);

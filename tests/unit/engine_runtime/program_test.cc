@@ -6,9 +6,12 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 
+#include "samples/engine/bench/bench.h"
 #include "samples/engine/cli/output.h"
+#include "samples/engine/synth/synth.h"
 #include "tests/unit/engine_runtime/tiny_models.h"
 
 namespace dmengine {
@@ -22,15 +25,25 @@ struct Outcome {
   std::string out, err;
 };
 
-Outcome call(const std::vector<std::string>& args) {
+template <class Program>
+Outcome outcome_of(const Program& program) {
   testing::internal::CaptureStdout();
   testing::internal::CaptureStderr();
   Outcome o;
-  o.status = run_program(args, [](const char*) -> const char* { return nullptr; });
+  o.status = program();
   std::fflush(stdout);
   o.out = testing::internal::GetCapturedStdout();
   o.err = testing::internal::GetCapturedStderr();
   return o;
+}
+
+Outcome call(const std::vector<std::string>& args, const std::map<std::string, std::string>& variables = {}) {
+  return outcome_of([&] {
+    return run_program(args, [&variables](const char* name) -> const char* {
+      const auto found = variables.find(name);
+      return found == variables.end() ? nullptr : found->second.c_str();
+    });
+  });
 }
 
 void expect_refused(const Outcome& o, int status, const std::string& message) {
@@ -67,6 +80,43 @@ TEST(Program, bad_input_is_one_line_and_status_4) {
 TEST(Program, what_the_machine_lacks_is_one_line_and_status_6) {
   expect_refused(call({"--model", "/nonexistent/m.gguf", "--prompt", "x"}), 6, "/nonexistent/m.gguf");
   expect_refused(call({"--model", tiny().target, "--prompts", "/nonexistent/p.jsonl"}), 6, "/nonexistent/p.jsonl");
+}
+
+TEST(Program, an_error_about_a_draft_that_a_variable_named_names_the_variable) {
+  const std::vector<std::string> args{"--model", tiny().target, "--prompt", "x"};
+  expect_refused(call(args, {{"DM_DRAFT", "1b"}}), 6, "DM_DRAFT: cannot open model '1b'");
+  expect_refused(call(args, {{"DM_DRAFT", write_file("empty.gguf", "")}}), 4, "DM_DRAFT: ");
+  auto typed = args;
+  typed.insert(typed.end(), {"--draft", "1b"});
+  const Outcome o = call(typed, {{"DM_DRAFT", "2b"}});
+  expect_refused(o, 6, "dm-engine: cannot open model '1b'");
+}
+
+TEST(Program, a_variable_that_cannot_act_is_one_line_on_standard_error_and_the_run_goes_on) {
+  const std::vector<std::string> args{"--model", tiny().target, "--prompt", "abc", "--max-tokens", "4"};
+  const Outcome plain = call(args), warned = call(args, {{"DM_CACHE_POLICY", "0"}});
+  EXPECT_EQ(warned.status, 0);
+  EXPECT_EQ(warned.out, plain.out);
+  EXPECT_EQ(plain.err, "");
+  EXPECT_THAT(warned.err, testing::StartsWith("dm-engine: warning: DM_CACHE_POLICY has no effect here"));
+  EXPECT_EQ(std::count(warned.err.begin(), warned.err.end(), '\n'), 1);
+}
+
+TEST(Program, its_other_commands_refuse_wrong_flags_in_the_same_way) {
+  const auto synth = [](const std::vector<std::string>& args) { return outcome_of([&] { return synth_main(args); }); };
+  expect_refused(synth({"-o", "f"}), 2, "dm-engine synth: --shape NAME is needed; see dm-engine synth --help");
+  expect_refused(synth({"--shape", "tiny"}), 2, "--output FILE is needed");
+  expect_refused(synth({"--shape"}), 2, "--shape needs a value: --shape NAME");
+  expect_refused(synth({"--shpae", "tiny"}), 2, "unknown flag --shpae; did you mean --shape?");
+  expect_refused(synth({"--shape", "tiny", "-o", "f", "--output", "g"}), 2, "--output is given more than once");
+  expect_refused(synth({"--shape", "tiny", "-o", "f", "--seed", "x"}), 2, "--seed must be a whole number");
+  expect_refused(synth({"now"}), 2, "unexpected argument \"now\"");
+  const auto bench = [](const std::vector<std::string>& args) { return outcome_of([&] { return bench_main(args); }); };
+  expect_refused(bench({}), 2, "dm-engine bench: --model FILE is needed; see dm-engine bench --help");
+  expect_refused(bench({"--model", "m", "--threads", "0"}), 2, "--threads must be a whole number from 1 to 1024");
+  expect_refused(bench({"--model", "m", "--json=no"}), 2, "--json takes no value");
+  expect_refused(bench({"--model", "m", "--model", "n"}), 2, "--model is given more than once; give it once");
+  EXPECT_THAT(bench({"--help"}).out, HasSubstr("--most-tokens"));
 }
 
 TEST(Program, standard_output_holds_the_text_and_nothing_else) {

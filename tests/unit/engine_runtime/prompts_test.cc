@@ -61,6 +61,28 @@ TEST(Prompts, names_the_line_and_the_fault) {
               HasSubstr("line 2: the id \"1\" was used before"));
 }
 
+TEST(Prompts, a_key_given_twice_is_refused_whatever_it_is_and_however_it_is_written) {
+  for (const char* line : {R"({"prompt":"x","prompt":"y"})", R"({"prompt":"x","prompt":"x"})",
+                           R"({"prompt":"x","id":"a","pr\u006fmpt":"y"})"}) {
+    EXPECT_THAT(error_of(std::string("{\"prompt\":\"a\"}\n") + line),
+                HasSubstr("p.jsonl, line 2: the key \"prompt\" is given twice"))
+        << line;
+  }
+  for (const std::string key : {"id", "max_tokens", "arrival_ms", "class"}) {
+    const std::string field = "\"" + key + "\":1";
+    EXPECT_THAT(error_of("{\"prompt\":\"x\"," + field + "," + field + "}"),
+                HasSubstr("line 1: the key \"" + key + "\" is given twice"));
+  }
+  EXPECT_TRUE(parse_prompts("{\"prompt\":\"x\"}\n{\"prompt\":\"x\"}", "p", Arrivals::ignored)) << "a line each";
+}
+
+TEST(Prompts, a_key_that_would_break_the_message_is_cleaned) {
+  const std::string error = error_of("{\"prompt\":\"x\",\"a\\nb" + std::string(100, 'c') + "\":1}");
+  EXPECT_THAT(error, HasSubstr("unknown key \"a?bccc"));
+  EXPECT_EQ(error.find('\n'), std::string::npos);
+  EXPECT_LT(error.size(), 160U);
+}
+
 TEST(Prompts, refuses_numbers_that_would_overflow_or_mean_nothing) {
   for (const char* value : {"0", "-1", "1.5", "99999999999999999999", "1e300", "\"8\"", "null", "true"}) {
     EXPECT_THAT(error_of("{\"prompt\":\"x\",\"max_tokens\":" + std::string(value) + "}"), HasSubstr("max_tokens"))

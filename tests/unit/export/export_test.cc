@@ -262,5 +262,61 @@ TEST_F(Export, output_that_cannot_be_written_leaves_no_file) {
   EXPECT_FALSE((*full)->close());
 }
 
+// Every format as an exporter, to see what each of them replaces.
+struct Exporter {
+  const char* name;
+  Status (*write)(const Reader&, Output&);
+};
+Status write_slices(const Reader& reader, Output& output) { return write_csv(reader.path(), "slice", output); }
+Status write_steps(const Reader& reader, Output& output) { return write_csv(reader.path(), "step", output); }
+constexpr Exporter exporters[] = {
+    {"perfetto", write_perfetto}, {"chrome", write_chrome}, {"slices", write_slices}, {"steps", write_steps}};
+
+TEST_F(Export, replaces_an_earlier_output_of_its_own_kind_and_no_other) {
+  const auto reader = Reader::open(recording());
+  ASSERT_TRUE(reader);
+  const std::string path = (folder_ / "out").string();
+  const auto again = [&](const Exporter& exporter, bool force) -> Status {
+    auto output = Output::open(path, force);
+    if (!output) return tl::unexpected(output.error());
+    if (Status written = exporter.write(*reader, **output); !written) return written;
+    return (*output)->close();
+  };
+  for (const Exporter& first : exporters) {
+    for (const Exporter& second : exporters) {
+      std::filesystem::remove(path);
+      ASSERT_TRUE(again(first, false));
+      const Status replaced = again(second, false);
+      EXPECT_EQ(bool(replaced), first.write == second.write) << second.name << " over " << first.name;
+      if (replaced) continue;
+      EXPECT_EQ(replaced.error().kind, ErrorKind::environment);
+      EXPECT_NE(replaced.error().message.find("--force"), std::string::npos) << replaced.error().message;
+      EXPECT_TRUE(again(first, false)) << "the refused one left the file as it was";
+      EXPECT_TRUE(again(second, true));
+    }
+  }
+}
+
+TEST_F(Export, keeps_whatever_else_a_name_holds_and_takes_an_empty_file) {
+  const auto reader = Reader::open(recording());
+  ASSERT_TRUE(reader);
+  const std::string path = (folder_ / "out").string();
+  for (const std::string& content :
+       {std::string("precious"), std::string("\n"), std::string("{}"), std::string("\n\x05P"),
+        std::string(5000, '\xff'), std::string("SQLite format 3\0", 16), std::string()}) {
+    for (const Exporter& exporter : exporters) {
+      std::ofstream(path, std::ios::binary) << content;
+      auto output = Output::open(path);
+      ASSERT_TRUE(output);
+      EXPECT_EQ(bool(exporter.write(*reader, **output)), content.empty()) << exporter.name << " over " << content;
+      if (content.empty()) continue;
+      EXPECT_FALSE((*output)->close()) << "nothing was claimed";
+      std::ostringstream kept;
+      kept << std::ifstream(path, std::ios::binary).rdbuf();
+      EXPECT_EQ(kept.str(), content);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace dmprof::exporting

@@ -147,6 +147,67 @@ TEST(Contention, five_requests_on_four_engines_leave_one_waiting_while_they_draf
   EXPECT_NEAR(*metric(trace.done(), "speculation_engine_occupancy").value, 300.0 / 1040, 1e-9);
 }
 
+// A job of an engine for a request, as the card marks it.
+void draft_job(Trace& trace, std::uint64_t request, TimeNs start, TimeNs duration) {
+  trace.recording.names[50] = "draft_job";
+  Slice job;
+  job.track = 9, job.name = 50, job.start = start, job.duration = duration, job.argument = request;
+  trace.recording.slices.push_back(job);
+}
+
+// Two engines, three requests, 10 ms of drafting: the third waits 4 ms for the first to end, not all of them.
+Trace drafted(bool turns) {
+  Trace trace;
+  Capacity engines;
+  engines.kind = "speculation_engine", engines.units = 2;
+  trace.recording.capacities[9] = engines;
+  trace.step({.requests = {1, 2, 3}});
+  for (int i = 0; i < 10; ++i) {
+    const TimeNs begin = trace.now + ms;  // after what the host does
+    if (turns) {                          // 1 and 2 are interrupted half way for 3
+      draft_job(trace, 1, begin, 2 * ms), draft_job(trace, 2, begin, 4 * ms);
+      draft_job(trace, 3, begin + 2 * ms, 4 * ms), draft_job(trace, 1, begin + 6 * ms, 2 * ms);
+    } else {
+      draft_job(trace, 1, begin, 4 * ms), draft_job(trace, 2, begin, 4 * ms),
+          draft_job(trace, 3, begin + 4 * ms, 4 * ms);
+    }
+    trace.step({.duration = 20 * ms, .draft = 8 * ms, .requests = {1, 2, 3}});
+  }
+  return trace;
+}
+
+TEST(Contention, jobs_of_the_engines_say_how_long_each_request_waited) {
+  for (const bool turns : {false, true}) {
+    Trace trace = drafted(turns);
+    const MetricValue queue = metric(trace.done(), "speculation_engine_queue");
+    // Whole: 4 of 20 ms. In turns: the third waits 2 ms, and the first 4 ms between its halves.
+    EXPECT_NEAR(*queue.value, turns ? 6.0 / 20 : 4.0 / 20, 1e-9);
+    EXPECT_EQ(queue.reason, "");
+    EXPECT_NEAR(*metric(trace.done(), "speculation_engine_occupancy").value, 12.0 / (20 * 2), 1e-9);
+  }
+}
+
+TEST(Contention, without_the_jobs_the_queue_is_estimated_and_says_so) {
+  Trace trace = drafted(false);
+  trace.recording.slices.clear();
+  const MetricValue queue = metric(trace.done(), "speculation_engine_queue");
+  EXPECT_NEAR(*queue.value, 8.0 / 20, 1e-9);
+  EXPECT_NE(queue.reason.find("estimated"), std::string::npos) << queue.reason;
+  EXPECT_NE(queue.definition.find("estimated"), std::string::npos);
+}
+
+TEST(Contention, waiting_beside_the_queue_wait_comes_from_the_jobs_too) {
+  Trace trace = drafted(false);
+  for (std::uint64_t id = 1; id <= 3; ++id) {
+    trace.request(id, RequestPoint::arrive, 0);
+    trace.request(id, RequestPoint::schedule, 0);
+  }
+  const MetricValue value = metric(trace.done(), "queue_wait");
+  ASSERT_EQ(value.beside.size(), 3u) << value.reason;
+  EXPECT_NEAR(value.beside[0].value, 10 * 4 * ms / 3.0, 1);
+  EXPECT_NEAR(value.beside[2].value, 10 * 4.0 * ms, 1 * ms);
+}
+
 TEST(Contention, erlang_c_stands_beside_the_queue) {
   Trace trace = crowd();
   Capacity engines;

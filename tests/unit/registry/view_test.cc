@@ -66,7 +66,7 @@ TEST(View, an_access_takes_its_phase_from_itself_then_from_its_step_then_from_it
   EXPECT_EQ(view.accesses({.phase = Phase::prefill}).size(), 2u);
 }
 
-TEST(View, decode_beside_prefill_on_another_card_stays_decode_time) {
+TEST(View, decode_beside_prefill_on_another_track_of_the_unit_stays_decode_time) {
   Trace trace;
   for (int i = 0; i < 4; ++i) trace.step({});
   Step other;
@@ -74,7 +74,29 @@ TEST(View, decode_beside_prefill_on_another_card_stays_decode_time) {
   trace.recording.steps.push_back(other);
   const View view(trace.done());
   EXPECT_EQ(total(view.time({})), 30 * ms);
-  EXPECT_EQ(view.step_tracks(), 2u);
+  EXPECT_EQ(view.units(), 1u);
+}
+
+TEST(View, a_card_has_a_decode_time_and_a_warm_up_of_its_own) {
+  Trace trace;
+  for (int i = 0; i < 4; ++i) trace.step({});  // 0 to 40 ms, the first 10 ms warm-up
+  trace.recording.tracks[1].name = "card 0/compute", trace.recording.tracks[2].name = "card 1/compute";
+  const auto other = [&](std::uint64_t id, TimeNs start, Phase phase) {
+    Step step;
+    step.track = 2, step.start = start, step.duration = 10 * ms, step.step = id, step.phase = phase;
+    trace.recording.steps.push_back(step);
+  };
+  other(91, 0, Phase::prefill), other(92, 10 * ms, Phase::decode), other(93, 20 * ms, Phase::decode),
+      other(94, 30 * ms, Phase::prefill), other(95, 40 * ms, Phase::decode);
+  const View view(trace.done());
+  EXPECT_EQ(view.units(), 2u);
+  EXPECT_EQ(view.warm_up_steps(), 2u);
+  // Both share 10 to 50 ms; the second leaves out its warm-up and its prefill.
+  EXPECT_EQ(total(view.time({}, 1)), 40 * ms);
+  EXPECT_EQ(total(view.time({}, 2)), 20 * ms);
+  EXPECT_EQ(view.wall({}), 30 * ms);
+  EXPECT_TRUE(view.in_scope(1, 35 * ms, {}));
+  EXPECT_FALSE(view.in_scope(2, 35 * ms, {}));
 }
 
 TEST(View, a_request_sees_its_own_rows_steps_and_accesses_in_order) {
@@ -175,6 +197,27 @@ TEST(Recording, keeps_one_process_and_the_machine_s_own_tiers) {
   EXPECT_EQ(recording.steps.size(), 1u);
   EXPECT_EQ(recording.capacities.size(), 2u);
 }
+
+TEST(Recording, a_simulated_engine_is_not_held_against_the_machine_that_simulated_it) {
+  Trace trace;
+  trace.step({});
+  Recording& recording = trace.recording;
+  recording.processes[1] = {};
+  recording.tracks[1].process = 1;
+  recording.tracks[1].clock = 5;
+  recording.clocks[5].kind = ClockKind::monotonic;
+  EXPECT_FALSE(recording.in_virtual_time());
+  recording.clocks[5].kind = ClockKind::virtual_time;
+  EXPECT_TRUE(recording.in_virtual_time());
+  recording.capacities[1].process = 1, recording.capacities[2].process = 0;
+  recording.environment["calibration.read_bandwidth"] = "1";
+  recording.environment["cpu.model"] = "kept";
+  recording.forget_machine();
+  EXPECT_EQ(recording.capacities.size(), 1u);
+  EXPECT_EQ(recording.environment.size(), 1u);
+}
+
+TEST(Recording, without_steps_nothing_tells_simulated_time) { EXPECT_FALSE(Recording{}.in_virtual_time()); }
 
 }  // namespace
 }  // namespace dmprof

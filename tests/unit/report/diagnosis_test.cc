@@ -75,6 +75,21 @@ TEST(DiagnosisText, leads_with_the_budget_and_says_what_is_not_the_problem) {
   EXPECT_EQ(text.find('\033'), std::string::npos);
 }
 
+TEST(DiagnosisText, explains_the_names_of_engines_once_and_only_where_they_stand) {
+  rules::Diagnosis several = sample();
+  several.findings.push_back(several.findings.front());
+  for (const auto language : {rules::Language::en, rules::Language::zh}) {
+    const std::string text = diagnosis_text(several, Style(false), language);
+    const std::size_t first = text.find("dm-simcard");
+    ASSERT_NE(first, std::string::npos) << text;
+    EXPECT_EQ(text.find("dm-simcard", first + 1), std::string::npos) << text;
+    EXPECT_GT(first, text.rfind("vllm: --kv-policy x")) << "behind the lines it explains";
+  }
+  rules::Diagnosis own = sample();
+  own.findings[0].fixes[0].command.erase("vllm");
+  EXPECT_EQ(diagnosis_text(own, Style(false)).find("dm-simcard"), std::string::npos);
+}
+
 TEST(DiagnosisText, says_the_same_in_chinese) {
   const std::string text = diagnosis_text(sample(), Style(false), rules::Language::zh);
   for (const char* part : {"解码步的时间构成", "受限于 memory_stall", "关键", "合计", "100.0 %", "需要时数据块不在",

@@ -109,6 +109,37 @@ TEST(Diagnose, nothing_is_cleared_on_a_recording_that_lost_too_much) {
   ASSERT_EQ(diagnosis.not_evaluated.size(), 1u);
 }
 
+TEST(Diagnose, a_recording_that_is_too_short_blames_nobody_and_clears_nobody) {
+  Context context;
+  context.too_short = "the recording is too short";
+  MetricValue budget = value("time_budget", 1);
+  budget.parts = {{"draft", .25, 3, true}, {"memory_stall", .75, 3, true}};
+  budget.subject = "memory_stall";
+  const Diagnosis firing =
+      diagnosed({value("prefetch_hit_rate", .2), value("memory_stall_share", .4), budget}, context);
+  EXPECT_TRUE(firing.findings.empty());
+  ASSERT_EQ(firing.instrument.size(), 1u);
+  EXPECT_EQ(firing.instrument[0].check, "instrument-too-short");
+  EXPECT_EQ(firing.instrument[0].message.en, context.too_short);
+  EXPECT_EQ(firing.instrument[0].withheld, std::vector<std::string>{"too-few-hits"});
+  EXPECT_EQ(firing.limiting, "");
+  ASSERT_EQ(firing.budget.size(), 2u);
+  for (const BudgetPart& part : firing.budget) EXPECT_FALSE(part.critical);
+  const Diagnosis quiet = diagnosed({value("prefetch_hit_rate", .9), value("memory_stall_share", .4)}, context);
+  EXPECT_TRUE(quiet.cleared.empty());
+  ASSERT_EQ(quiet.not_evaluated.size(), 1u);
+  EXPECT_EQ(quiet.not_evaluated[0].because, "the recording is too short to clear it");
+}
+
+TEST(Diagnose, a_recording_that_is_cut_off_is_told) {
+  Context context;
+  context.cut_off = "5 bytes are missing";
+  const Diagnosis diagnosis = diagnosed({value("prefetch_hit_rate", .2), value("memory_stall_share", .4)}, context);
+  EXPECT_EQ(diagnosis.findings.size(), 1u);
+  ASSERT_EQ(diagnosis.instrument.size(), 1u);
+  EXPECT_EQ(diagnosis.instrument[0].check, "instrument-cut-off");
+}
+
 TEST(Diagnose, a_finding_that_only_tolerates_a_missing_metric_is_withheld_when_that_metric_is_wrong) {
   const auto rule = parse_rule(
       with("memory_stall_share > 0.1", "\"memory_stall_share > 0.1 OR memory_stall_share IS NULL\""), "r.yaml");

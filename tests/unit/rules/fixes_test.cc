@@ -74,13 +74,29 @@ TEST(Fixes, what_changes_nothing_or_goes_the_wrong_way_or_out_of_range_is_not_su
                   .empty());
 }
 
-TEST(Fixes, knobs_of_the_recorded_engine_come_first_and_foreign_ones_have_no_command_to_type) {
-  const auto fixes =
-      suggested({fix("interleave_sched", "1"), fix("lookahead", "8")}, {knob("lookahead", "5", "flag", "--lookahead")});
+TEST(Fixes, what_can_be_typed_comes_before_what_cannot) {
+  const auto fixes = suggested({fix("shown_only", "1"), fix("lookahead", "8")},
+                               {knob("shown_only", "0", "", ""), knob("lookahead", "5", "flag", "--lookahead")});
   ASSERT_EQ(fixes.size(), 2u);
   EXPECT_EQ(fixes[0].knob, "lookahead");
   EXPECT_EQ(fixes[1].recorded_engine, "");
-  EXPECT_FALSE(fixes[1].from);
+  EXPECT_EQ(fixes[1].from, "0");
+}
+
+TEST(Fixes, a_knob_that_the_recorded_engine_does_not_have_is_not_proposed) {
+  const std::vector<Knob> knobs = {knob("lookahead", "5", "flag", "--lookahead")};
+  const auto fixes = suggested({fix("prefetch_distance", "8", Fix::Change::raise), fix("lookahead", "8")}, knobs);
+  ASSERT_EQ(fixes.size(), 1u);
+  EXPECT_EQ(fixes[0].knob, "lookahead");
+  EXPECT_TRUE(suggested({fix("prefetch_distance", "8")}, knobs).empty());
+}
+
+TEST(Fixes, an_engine_that_registers_no_knobs_may_have_any_of_them) {
+  const auto fixes = suggested({fix("interleave_sched", "1"), fix("lookahead", "8")}, {});
+  ASSERT_EQ(fixes.size(), 2u);
+  EXPECT_EQ(fixes[0].knob, "interleave_sched");
+  EXPECT_FALSE(fixes[0].from);
+  EXPECT_EQ(fixes[0].recorded_engine, "");
 }
 
 TEST(Fixes, a_path_cannot_be_typed_for_the_user) {
@@ -123,8 +139,8 @@ TEST(Fixes, sizes_are_compared_as_sizes) {
 
 TEST(Fixes, what_the_recording_supports_comes_before_what_is_only_worth_a_trial) {
   const std::vector<Knob> knobs = {knob("a", "1", "flag", "--a"), knob("b", "1", "flag", "--b"),
-                                   knob("c", "1", "flag", "--c")};
-  std::vector<Fix> fixes = {fix("a", "2"), fix("b", "2"), fix("foreign", "2"), fix("c", "2")};
+                                   knob("c", "1", "flag", "--c"), knob("words", "1", "", "")};
+  std::vector<Fix> fixes = {fix("a", "2"), fix("b", "2"), fix("words", "2"), fix("c", "2")};
   fixes[0].when = "x > 1", fixes[0].note = "why";
   Context context;
   context.knobs = knobs;
@@ -132,7 +148,7 @@ TEST(Fixes, what_the_recording_supports_comes_before_what_is_only_worth_a_trial)
   const std::vector<SuggestedFix> suggestions = suggest(fixes, context, support);
   std::vector<std::string> order;
   for (const SuggestedFix& one : suggestions) order.push_back(one.knob);
-  EXPECT_EQ(order, (std::vector<std::string>{"c", "foreign", "a", "b"}));
+  EXPECT_EQ(order, (std::vector<std::string>{"c", "words", "a", "b"}));
   EXPECT_FALSE(suggestions[0].trial);
   EXPECT_TRUE(suggestions[2].trial);
   EXPECT_EQ(suggestions[2].note, "for trial only, the recording cannot tell whether it helps (x > 1): why");

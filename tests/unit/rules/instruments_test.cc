@@ -77,6 +77,7 @@ TEST(Instruments, an_empty_list_only_warns_and_a_quiet_rule_distrusts_nothing) {
   const Diagnosis quiet = diagnosed({instrument("[memory_stall_share]"), parsed(small_rule)}, values);
   EXPECT_EQ(quiet.findings.size(), 1u);
   EXPECT_TRUE(quiet.instrument.empty());
+  EXPECT_TRUE(quiet.cleared.empty());
 }
 
 TEST(Instruments, a_metric_that_a_part_is_named_after_is_distrusted) {

@@ -166,7 +166,7 @@ TEST(Playbook, every_text_has_its_figures_filled_in_in_both_languages) {
         filled(cleared.because, rule.id), filled(cleared.title, rule.id), ++quiet;
     }
     EXPECT_GT(fired, 0) << rule.id;
-    EXPECT_GT(quiet, 0) << rule.id;
+    EXPECT_GT(quiet + (rule.distrusts ? 1 : 0), 0) << rule.id;  // a recording that can be believed is no news
   }
 }
 

@@ -2,6 +2,7 @@
 #include "dmprof/base/process.h"
 
 #include <sys/prctl.h>
+#include <sys/resource.h>
 
 #include "tests/unit/sdk/in_child.h"
 
@@ -34,6 +35,25 @@ TEST(SdkProcess, agrees_with_the_collector_about_the_living_the_zombies_and_the_
   ::waitpid(child, nullptr, 0);
   EXPECT_EQ(dmprof_process_start_(child), 0u);
   EXPECT_EQ(dmprof_process_start_(-1), 0u);
+}
+
+TEST(SdkProcess, an_engine_out_of_descriptors_does_not_take_its_recorder_for_dead) {
+  const std::uint64_t own = dmprof_process_start_(::getpid());
+  const pid_t child = ::fork();
+  if (child == 0) ::_exit(0);
+  ::waitpid(child, nullptr, 0);
+  EXPECT_TRUE(dmprof_process_lives_(::getpid(), own));
+  EXPECT_FALSE(dmprof_process_lives_(::getpid(), own + 1));
+  EXPECT_FALSE(dmprof_process_lives_(child, own));
+  rlimit usual{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &usual), 0);
+  rlimit none = usual;
+  none.rlim_cur = 0;
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const int lives = dmprof_process_lives_(::getpid(), own), gone = dmprof_process_lives_(child, own);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &usual), 0);
+  EXPECT_TRUE(lives);
+  EXPECT_FALSE(gone);
 }
 
 }  // namespace

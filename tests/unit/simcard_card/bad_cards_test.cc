@@ -59,7 +59,7 @@ TEST(CardChecks, WhatCannotBeIsRefusedWithoutRunning) {
   EXPECT_TRUE(broken([](CardParameters& p) { p.model.selection.per_token = 9; }));
   EXPECT_TRUE(broken([](CardParameters& p) { p.language.classes = 100; }));
   EXPECT_TRUE(broken([](CardParameters& p) { p.settings.cache_policy = 3; }));
-  EXPECT_TRUE(broken([](CardParameters& p) { p.workload.users = 0; }));
+  EXPECT_TRUE(broken([](CardParameters& p) { p.workload.arrivals.users = 0; }));
   EXPECT_TRUE(broken([](CardParameters& p) { p.compute.peak_flops = 0; }));
 }
 
@@ -72,14 +72,14 @@ TEST(CardChecks, ExtremesThatAreAllowedRun) {
   p.memory.demand_outstanding = 1;
   p.memory.l1_bytes = p.model.block_bytes;
   p.engine.engines = 1;
-  p.workload.output = 1;
-  p.workload.users = 3;
+  p.workload.outputs.typical = 1;
+  p.workload.arrivals.users = 3;
   EXPECT_GT(run_for(p, 0.01).card.completed, 0u);
-  p.workload.output = 2;
+  p.workload.outputs.typical = 2;
   p.settings.lookahead = 0;
   EXPECT_GT(run_for(p, 0.01).card.completed, 0u);
   p.settings.lookahead = 64;
-  p.workload.output = 500;
+  p.workload.outputs.typical = 500;
   EXPECT_GT(run_for(p, 0.05).card.steps, 0u);
 }
 

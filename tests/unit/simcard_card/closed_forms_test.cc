@@ -10,18 +10,21 @@ namespace {
 
 // Little: requests present = throughput x residence time. Every kind of arrivals, drained or not.
 TEST(ClosedForms, LittleHoldsForEveryKindOfArrivals) {
-  for (const Arrivals arrivals : {Arrivals::closed, Arrivals::poisson, Arrivals::bursts}) {
+  using Kind = workload::Arrivals::Kind;
+  for (const auto kind : {Kind::closed_loop, Kind::poisson, Kind::bursty, Kind::bursts}) {
     CardParameters p = sparse_card();
-    p.workload.arrivals = arrivals;
-    p.workload.users = 3;
-    p.workload.rate = 200;
+    p.workload.arrivals.kind = kind;
+    p.workload.arrivals.users = 3;
+    p.workload.arrivals.rate = 200;
     p.model.selection.layers = 3;
-    p.workload.burst = 5;
-    p.workload.period = 80 * kMillisecond;
+    p.workload.arrivals.burst = 5;
+    p.workload.arrivals.period_s = 0.080;
     const RunResult r = run_for(p, 2.5);
     ASSERT_GT(r.card.completed, 150u);
     // Requests still there at the end count for `present` and not for `sojourn`: below 1 % of this many.
-    EXPECT_NEAR(r.card.sojourn / r.card.present, 1, 0.01) << static_cast<int>(arrivals);
+    EXPECT_NEAR(r.card.sojourn / r.card.present, 1, 0.01) << static_cast<int>(kind);
+    EXPECT_NEAR(r.little(), 1, 1e-9) << static_cast<int>(kind);  // with them it is exact
+    EXPECT_EQ(r.verdict, "");
   }
 }
 
@@ -54,7 +57,7 @@ TEST(ClosedForms, TokensPerStepFollowTheAcceptance) {
   CardParameters p = dense_card();
   p.acceptance = {.miss_at_1b = 0.25, .size_exponent = 0, .position_decay = 1, .length_loss = 0};
   p.settings.lookahead = 4;
-  p.workload.output = 4000;
+  p.workload.outputs.typical = 4000;
   const RunResult r = run_for(p, 4);
   const double a = 0.75, ideal = (1 - a * a * a * a * a) / (1 - a);
   EXPECT_NEAR(static_cast<double>(r.card.decoded) / static_cast<double>(r.card.steps) / ideal, 1, 0.02);

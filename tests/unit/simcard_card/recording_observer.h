@@ -10,7 +10,9 @@ namespace dmprof::simcard {
 
 struct KeepingObserver : CardObserver {
   std::uint64_t hash = 0, requests_ended = 0, transfer_bytes = 0;
-  std::vector<BlockId> asked;
+  std::vector<BlockId> asked, asked_of_l0;
+  std::vector<PrefetchNotice> prefetches;
+  std::vector<BlockTransfer> transfers;
   std::vector<StepReport> steps;
 
   void note(std::initializer_list<std::uint64_t> words) {
@@ -37,16 +39,18 @@ struct KeepingObserver : CardObserver {
   }
   void on_speculation(const SpeculationReport& r) override { note({6, r.request, r.drafted, r.accepted, r.emitted}); }
   void on_access(const AccessReport& a) override {
-    note({7, word(a.time), word(a.wait), a.block, static_cast<std::uint64_t>(a.outcome)});
-    asked.push_back(a.block);
+    note({7, word(a.time), word(a.wait), a.block, static_cast<std::uint64_t>(a.outcome), a.tier == Tier::l0});
+    (a.tier == Tier::l0 ? asked_of_l0 : asked).push_back(a.block);
   }
   void on_layer(const LayerReport& l) override { note({8, word(l.start), word(l.end), word(l.stall)}); }
-  void on_prefetch(PrefetchPoint point, BlockId block, std::uint64_t, const BlockId* victim, SimTime time) override {
-    note({9, static_cast<std::uint64_t>(point), block, victim != nullptr ? *victim : 0, word(time)});
+  void on_prefetch(const PrefetchNotice& notice, SimTime time, std::uint64_t) override {
+    note({9, static_cast<std::uint64_t>(notice.point), notice.block, notice.victim, word(time)});
+    prefetches.push_back(notice);
   }
-  void on_block_transfer(BlockId block, std::uint64_t bytes, SimTime start, SimTime end, std::uint32_t) override {
-    note({10, block, word(start), word(end)});
-    transfer_bytes += bytes;
+  void on_block_transfer(const BlockTransfer& transfer) override {
+    note({10, transfer.block, transfer.useful, word(transfer.start), word(transfer.end)});
+    transfer_bytes += transfer.bytes;
+    transfers.push_back(transfer);
   }
   void on_stream(StreamKind, std::uint64_t bytes, SimTime start, SimTime end) override {
     note({11, bytes, word(start), word(end)});

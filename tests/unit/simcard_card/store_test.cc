@@ -18,7 +18,7 @@ class StoreTest : public testing::Test {
     return p;
   }
   Asked ask(BlockId block) {
-    const Asked asked = store.ask(block);
+    const Asked asked = store.ask(block, kBlock);
     simulation.run(asked.ready);
     if (asked.held) store.release(block);
     return asked;
@@ -40,7 +40,7 @@ TEST_F(StoreTest, APrefetchThatHadTimeIsAHitOneUnderWayIsLate) {
   store.expect(1, 1, 1);
   store.expect(2, 2, 2);
   simulation.run(alone);
-  const Asked one = store.ask(1), two = store.ask(2);
+  const Asked one = store.ask(1, kBlock), two = store.ask(2, kBlock);
   EXPECT_EQ(one.outcome, Found::hit);
   EXPECT_EQ(one.origin, Origin::prefetched);
   EXPECT_EQ(two.outcome, Found::late);
@@ -53,7 +53,7 @@ TEST_F(StoreTest, OnlySoManyPrefetchesAreUnderWayAndDemandGoesFirst) {
   store.expect(2, 2, 2);
   store.expect(3, 3, 3);
   EXPECT_EQ(store.statistics().prefetches, 1u);
-  const Asked demand = store.ask(9);
+  const Asked demand = store.ask(9, kBlock);
   EXPECT_EQ(demand.outcome, Found::miss);
   simulation.run(demand.ready - 1);
   EXPECT_EQ(store.statistics().prefetches, 1u);  // waits while demand is under way
@@ -64,7 +64,7 @@ TEST_F(StoreTest, OnlySoManyPrefetchesAreUnderWayAndDemandGoesFirst) {
 TEST_F(StoreTest, AskingForAQueuedBlockFetchesItOnce) {
   store.expect(1, 1, 1);
   store.expect(2, 2, 2);
-  EXPECT_EQ(store.ask(2).outcome, Found::miss);
+  EXPECT_EQ(store.ask(2, kBlock).outcome, Found::miss);
   simulation.run();
   EXPECT_EQ(store.statistics().prefetches, 1u);
   EXPECT_EQ(channels.statistics().bytes, 2 * kBlock);
@@ -81,7 +81,7 @@ TEST_F(StoreTest, UnwantedRequestsLeaveTheQueue) {
 
 TEST_F(StoreTest, AskedBlocksLargerTogetherThanL1PassBy) {
   std::vector<Asked> asked;
-  for (BlockId block = 0; block < 6; ++block) asked.push_back(store.ask(block));
+  for (BlockId block = 0; block < 6; ++block) asked.push_back(store.ask(block, kBlock));
   EXPECT_TRUE(asked[3].held);
   EXPECT_FALSE(asked[4].held);
   EXPECT_GT(asked[5].ready, asked[3].ready);  // two at a time

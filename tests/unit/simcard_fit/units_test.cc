@@ -6,9 +6,6 @@ namespace dmprof::twin {
 namespace {
 
 TEST(Units, AreReadAsWritten) {
-  EXPECT_EQ(*parse_bytes("4MiB"), 4194304U);
-  EXPECT_EQ(*parse_bytes("1.5kB"), 1500U);
-  EXPECT_EQ(*parse_bytes("17"), 17U);
   const auto link = parse_throttle("throttle:1GB/s,300us");
   ASSERT_TRUE(link.has_value());
   EXPECT_EQ(link->latency, 300'000);
@@ -16,8 +13,6 @@ TEST(Units, AreReadAsWritten) {
 }
 
 TEST(Units, WrongOnesAreRefused) {
-  for (const char* text : {"", "x", "-1", "1e400", "inf", "nan", "1MB/s", "1mb"})
-    EXPECT_FALSE(parse_bytes(text).has_value()) << text;
   for (const char* text : {"", "file", "throttle:", "throttle:1GB", "throttle:1GB/s,", "throttle:1GB/s,1us,1us",
                            "throttle:999B/s", "throttle:1e30TB/s", "throttle:1GB/s,11s", "throttle:1GB/s,-1us"}) {
     EXPECT_FALSE(parse_throttle(text).has_value()) << text;

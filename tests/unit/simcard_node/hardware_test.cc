@@ -50,7 +50,7 @@ TEST(Hardware, APresetWithABaseStatesOnlyWhatDiffers) {
 }
 
 TEST(Hardware, EveryKeptPresetOfANodeIsReadable) {
-  for (const char* name : {"c8-node", "h100-node", "optical", "c8-node-optical", "c8-node-two-level",
+  for (const char* name : {"c8-node", "h100-node", "optical", "c8-node-cxl", "c8-node-optical", "c8-node-two-level",
                            "c8-node-in-memory", "c8-node-next", "prefill-node", "decode-node"})
     EXPECT_TRUE(open_hardware(name)) << name;
 }

@@ -134,10 +134,10 @@ TEST(Serve, ALoadBeyondTheNodeEndsWithAVerdict) {
 TEST(Serve, WhatCannotRunIsRefused) {
   ServeSpec spec = spec_of(10);
   spec.model = *open_model("dense-1t");
-  spec.hardware.pool.bandwidth = 0;
+  spec.hardware.tiers.clear();
   const Result<ServeResult> result = serve(spec, source(users(1)));
   ASSERT_FALSE(result);
-  EXPECT_THAT(result.error().message, testing::HasSubstr("has no pool; add cards or a pool"));
+  EXPECT_THAT(result.error().message, testing::HasSubstr("has no tier behind; add cards or a tier"));
   spec = spec_of(0);
   EXPECT_FALSE(serve(spec, source(users(1))));
   spec = spec_of(1);
@@ -154,7 +154,7 @@ TEST(Serve, TwoLevelsOfDraftsTakeLessTimeWhenTheCoarseOneIsRight) {
   const double one = run(spec, users(2)).throughput;
   spec.hardware.coarse = {3, 0.8, 0.05e-3};
   EXPECT_GT(run(spec, users(2)).throughput, 1.1 * one);
-  spec.hardware.coarse.acceptance = 0;  // always wrong: all its time is lost
+  spec.hardware.coarse = {3, 0, 1e-3};  // always wrong: all its time is lost, more than chance makes of a run
   EXPECT_LT(run(spec, users(2)).throughput, one);
 }
 

@@ -96,18 +96,93 @@ TEST(BadFile, of_a_killed_recorder_without_its_log_names_what_is_missing) {
   EXPECT_THAT(error.message, HasSubstr("copy.dmprof-wal, which is missing"));
 }
 
-TEST(BadFile, cut_off_anywhere_is_an_error_and_never_a_crash) {
-  const Folder folder;
-  test::record_slices(folder.file("a.dmprof"), 3000, 500);
-  const std::string whole = read_file(folder.file("a.dmprof"));
-  ASSERT_GT(whole.size(), 50'000U);
-  int errors = 0;
-  for (const std::size_t size : {1UL, 15UL, 16UL, 99UL, 100UL, 4096UL, 8192UL, 8193UL, 20000UL, whole.size() / 2,
-                                 whole.size() - 8192, whole.size() - 1}) {
-    write_file(folder.file("cut.dmprof"), whole.substr(0, size));
-    errors += test::read_everything(folder.file("cut.dmprof")).empty() ? 0 : 1;
+// A recording of slices with what was computed of it, cut after `size` bytes (negative: so many from the end).
+class CutOff : public testing::Test {
+ protected:
+  void SetUp() override {
+    test::record_slices(folder_.file("a.dmprof"), 30'000, 500);
+    auto notes = Annotations::open(folder_.file("a.dmprof"));
+    ASSERT_TRUE(notes);
+    // More than a page: the last pages of a recording are those of what was added last.
+    const StoredMetric metric[] = {{"throughput", "v1", std::string(40'000, 'x')}};
+    ASSERT_TRUE(notes->store_metrics(metric));
+    whole_ = read_file(folder_.file("a.dmprof"));
+    ASSERT_GT(whole_.size(), 300'000U);
   }
-  EXPECT_GE(errors, 11);  // the last byte of a page may be unused
+  void cut(std::int64_t size) {
+    const auto kept = static_cast<std::size_t>(size < 0 ? static_cast<std::int64_t>(whole_.size()) + size : size);
+    write_file(path_, whole_.substr(0, kept));
+  }
+
+  Folder folder_;
+  std::string whole_;
+  const std::string path_ = folder_.file("cut.dmprof");
+};
+
+TEST_F(CutOff, anywhere_is_noticed_and_never_a_crash_or_a_wrong_value) {
+  std::vector<std::int64_t> sizes = {1, 15, 16, 99, 100, 4096, 8191, 8192, 8193, 20000, -1, -100, -8191, -8192, -8193};
+  for (std::int64_t size = 30'000; size < static_cast<std::int64_t>(whole_.size()); size += 23'456)
+    sizes.push_back(size);
+  for (const std::int64_t size : sizes) {
+    cut(size);
+    const auto reader = Reader::open(path_);
+    if (!reader) {
+      EXPECT_EQ(reader.error().kind, ErrorKind::bad_input);
+      const char* said = size < 16 && size > 0 ? "not a recording" : "cut off";
+      EXPECT_THAT(open_error(path_).message, HasSubstr(said)) << size;
+      continue;
+    }
+    EXPECT_EQ(reader->missing_bytes(), whole_.size() - read_file(path_).size());
+    (void)test::read_everything(path_);
+    std::uint64_t slices = 0;
+    const Status read = reader->for_each<Slice>({}, [&](const Slice& slice) {
+      ++slices;
+      EXPECT_EQ(slice.duration, static_cast<TimeNs>(100 + slice.start / 1000 % 7));
+      EXPECT_EQ(slice.name, 1 + slice.start / 1000 % 2);
+    });
+    EXPECT_LE(slices, 30'000U);
+    EXPECT_THAT(read ? "cut off" : read.error().message, HasSubstr("cut off"));
+    const auto added = Annotations::open(path_);
+    ASSERT_FALSE(added);
+    EXPECT_THAT(added.error().message, HasSubstr("nothing is added to it; use a whole copy"));
+    EXPECT_EQ(read_file(path_).size(), whole_.size() - reader->missing_bytes()) << "reading changes nothing";
+  }
+}
+
+TEST_F(CutOff, within_what_was_added_last_still_gives_every_event) {
+  for (const std::int64_t size : {-1, -8191, -8192, -8193, -20'000}) {
+    cut(size);
+    const auto reader = Reader::open(path_);
+    ASSERT_TRUE(reader) << reader.error().message;
+    std::uint64_t slices = 0;
+    EXPECT_TRUE(reader->for_each<Slice>({}, [&](const Slice&) { ++slices; }));
+    EXPECT_EQ(slices, 30'000U);
+    const auto metrics = reader->metrics();
+    ASSERT_FALSE(metrics);
+    EXPECT_THAT(metrics.error().message, HasSubstr("use a whole copy"));
+  }
+}
+
+TEST_F(CutOff, within_the_events_gives_those_before) {
+  cut(static_cast<std::int64_t>(whole_.size()) * 3 / 4);
+  const auto reader = Reader::open(path_);
+  ASSERT_TRUE(reader) << reader.error().message;
+  const auto slices = reader->all<Slice>();
+  ASSERT_TRUE(slices) << slices.error().message;
+  EXPECT_GT(slices->size(), 5000U);
+  EXPECT_LT(slices->size(), 30'000U);
+}
+
+TEST_F(CutOff, is_not_said_of_a_whole_recording_one_still_written_or_one_whose_recorder_was_killed) {
+  EXPECT_EQ(Reader::missing_bytes(folder_.file("a.dmprof")), 0U);
+  auto writer = test::begin_recording(folder_.file("b.dmprof"));
+  ASSERT_TRUE(writer->sync());
+  EXPECT_EQ(Reader::missing_bytes(folder_.file("b.dmprof")), 0U);
+  for (const char* suffix : {"", "-wal"})
+    write_file(folder_.file(std::string("killed.dmprof") + suffix), read_file(folder_.file("b.dmprof") + suffix));
+  EXPECT_EQ(Reader::missing_bytes(folder_.file("killed.dmprof")), 0U);
+  EXPECT_EQ(test::read_everything(folder_.file("killed.dmprof")), "");
+  EXPECT_EQ(Reader::missing_bytes(folder_.file("none.dmprof")), 0U);
 }
 
 TEST(BadFile, with_random_bytes_changed_never_crashes) {

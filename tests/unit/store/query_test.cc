@@ -137,6 +137,28 @@ TEST_F(Query, may_ask_the_schema_and_call_what_only_computes) {
   }
 }
 
+TEST_F(Query, whose_text_gets_too_long_is_an_error_and_never_an_empty_cell) {
+  for (const char* statement :
+       {"SELECT printf('%1000000000d', 1)", "SELECT format('%*d', 1000000000, 1)",
+        "SELECT printf('%.1000000000f', 1.5)", "SELECT printf('%.*c%.*c', 9000000, 'a', 9000000, 'b')",
+        "SELECT replace(printf('%.*c', 9000000, 'a'), 'a', 'bb')", "SELECT hex(printf('%.*c', 9000000, 'a'))",
+        "SELECT printf('%.*c', 9000000, 'a') || printf('%.*c', 9000000, 'a')",
+        "SELECT quote(printf('%.*c', 9000000, char(39)))",
+        "SELECT group_concat(printf('%.*c', 9000000, 'a')) FROM (SELECT 1 UNION SELECT 2)",
+        "SELECT json_array(printf('%.*c', 9000000, 'a'), printf('%.*c', 9000000, 'a'))"}) {
+    EXPECT_THAT(sql(statement), ElementsAre("error: string or blob too big")) << statement;
+  }
+}
+
+TEST_F(Query, formats_as_sqlite_does) {
+  EXPECT_THAT(sql("SELECT printf('%d|%5.2f|%s|%q|%%', 7, 1.5, 'a', 'it''s'), format('%,d', 1234567)"),
+              ElementsAre("7| 1.50|a|it''s|%|1,234,567"));
+  EXPECT_THAT(sql("SELECT printf('') = '', printf('%s', '') = '', printf(NULL) IS NULL, printf('%') = '%'"),
+              ElementsAre("1|1|1|1"));
+  EXPECT_THAT(sql("SELECT length(printf('%.*c', 9000000, 'a'))"), ElementsAre("9000000"));
+  EXPECT_THAT(sql("SELECT sum(length(printf('%04d', start / 1000))) FROM slice"), ElementsAre("4000"));
+}
+
 TEST_F(Query, that_never_ends_is_stopped) {
   limit_time(database_, 0.05);
   EXPECT_THAT(sql("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"),

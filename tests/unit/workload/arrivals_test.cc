@@ -4,8 +4,6 @@
 
 #include <gmock/gmock.h>
 
-#include "dmprof/workload/portable_math.h"
-
 namespace dmprof::workload {
 namespace {
 
@@ -37,20 +35,6 @@ double variation(const std::vector<double>& all) {
   return std::sqrt(sum / static_cast<double>(all.size())) / m;
 }
 
-TEST(PortableMath, AgreesWithLibm) {
-  for (double x = -700; x < 700; x += 0.37) EXPECT_NEAR(portable_exp(x) / std::exp(x), 1, 1e-12) << x;
-  for (double x = 1e-300; x < 1e300; x *= 7.3)
-    EXPECT_NEAR(portable_log(x), std::log(x), 1e-12 * std::abs(std::log(x)) + 1e-14) << x;
-  EXPECT_EQ(portable_log(1), 0);
-  EXPECT_EQ(portable_exp(-1000), 0);
-}
-
-TEST(Random, NumbersAreTheSameOnEveryMachine) {
-  Random random(42);
-  EXPECT_EQ(random.next(), 1546998764402558742ULL);
-  EXPECT_EQ(random.next(), 6990951692964543102ULL);
-}
-
 TEST(Arrivals, PoissonHasItsRateAndVariationOne) {
   Arrivals arrivals;
   arrivals.rate = 20;
@@ -69,6 +53,20 @@ TEST(Arrivals, BurstsKeepTheMeanRateAndVaryMore) {
   const auto all = gaps(arrivals, 200000);
   EXPECT_NEAR(mean(all), 0.05, 0.003);
   EXPECT_GT(variation(all), 1.5);
+}
+
+TEST(Arrivals, BurstsByTheClockComeAtOnceAndOneAloneHalfAPeriodLater) {
+  Arrivals arrivals;
+  arrivals.kind = Arrivals::Kind::bursts;
+  arrivals.burst = 2;
+  arrivals.period_s = 0.06;
+  ASSERT_TRUE(arrivals.check());
+  Source source(arrivals, {}, {}, 1);
+  for (const std::int64_t ms : {0, 0, 30, 60, 60, 90, 120}) EXPECT_EQ(source.next()->arrival_ns, ms * 1'000'000);
+  for (const auto& [burst, period] : std::vector<std::pair<std::int64_t, double>>{{0, 1}, {1, 0}, {1, -1}, {1, NAN}}) {
+    arrivals.burst = burst, arrivals.period_s = period;
+    EXPECT_FALSE(arrivals.check()) << burst << " " << period;
+  }
 }
 
 TEST(Arrivals, AllRequestsInBurstsIsPossible) {

@@ -1,0 +1,108 @@
+#include "dmprof/cli/verify.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "dmprof/cli/rerun.h"
+#include "dmprof/cli/terminal.h"
+#include "dmprof/report/diagnosis_json.h"
+#include "dmprof/report/format.h"
+#include "dmprof/store/annotations.h"
+#include "dmprof/store/reader.h"
+
+namespace dmprof::cli {
+
+namespace {
+
+struct Attempt {
+  rules::Finding* finding = nullptr;
+  rules::SuggestedFix* fix = nullptr;
+  experiment::Variant variant;
+};
+
+std::vector<Attempt> attempts(rules::Diagnosis& diagnosis, const Rerun& rerun, bool all) {
+  std::vector<Attempt> found;
+  for (rules::Finding& finding : diagnosis.findings) {
+    for (rules::SuggestedFix& fix : finding.fixes) {
+      if (fix.recorded_engine.empty()) continue;
+      auto variant = rerun.with({{fix.knob, fix.to}});
+      if (!variant) continue;
+      found.push_back({&finding, &fix, std::move(*variant)});
+      if (!all) return found;
+    }
+  }
+  return found;
+}
+
+experiment::Objective objective_of(const rules::Finding& finding) {
+  return finding.objective == "latency" ? experiment::Objective{"tpot", false}
+                                        : experiment::Objective{"throughput", true};
+}
+
+rules::Measured measured_of(const experiment::Comparison& comparison) {
+  rules::Measured measured;
+  measured.verdict = experiment::to_text(comparison.verdict);
+  measured.objective = comparison.objective.metric;
+  measured.pairs = comparison.pairs;
+  measured.exact = comparison.exact;
+  for (const auto& [metric, ratio] : comparison.ratios) measured.ratios[metric] = {ratio.low, ratio.mid, ratio.high};
+  return measured;
+}
+
+Status store(const std::filesystem::path& recording, const rules::Diagnosis& diagnosis) {
+  std::vector<StoredFinding> rows;
+  for (const rules::Finding& finding : diagnosis.findings)
+    rows.push_back({finding.rule, std::string(rules::to_text(finding.severity)), report::finding_json(finding)});
+  auto annotations = Annotations::open(recording.string());
+  if (!annotations) return tl::unexpected(annotations.error());
+  return annotations->replace_findings(rows);
+}
+
+}  // namespace
+
+Status verify_fixes(const std::filesystem::path& recording, rules::Diagnosis& diagnosis, const VerifyOptions& options) {
+  auto rerun = Rerun::of(recording);
+  if (!rerun) return tl::unexpected(rerun.error());
+  const std::vector<Attempt> found = attempts(diagnosis, *rerun, options.all);
+  if (found.empty()) {
+    return fail(ErrorKind::cannot_answer,
+                diagnosis.findings.empty()
+                    ? "there is no finding, so there is no fix to try"
+                    : "no fix of this diagnosis can be typed for the recorded engine; try one by hand");
+  }
+  DMPROF_TRY(
+      ask_to_run(fmt::format("--verify runs the recorded command ({}) up to 30 times for {}", rerun->command().line,
+                             found.size() == 1 ? "the first fix" : fmt::format("each of {} fixes", found.size())),
+                 options.yes));
+  const experiment::Variant before = rerun->as_recorded();
+  for (const Attempt& attempt : found) {
+    ProgressLine line(stderr);
+    experiment::CompareOptions compare_options;
+    compare_options.progress = [&](std::size_t pair, std::size_t most) {
+      line.show(fmt::format("trying {}: pair {} of at most {}", report::printable(attempt.variant.name), pair, most));
+    };
+    auto comparison = experiment::compare(
+        before, attempt.variant, objective_of(*attempt.finding),
+        [&](const experiment::Variant& variant) { return rerun->run(variant); }, compare_options);
+    line.clear();
+    if (!comparison) return tl::unexpected(comparison.error());
+    attempt.fix->measured = measured_of(*comparison);
+  }
+  return store(recording, diagnosis);
+}
+
+Status recall_measured(const std::filesystem::path& recording, rules::Diagnosis& diagnosis) {
+  auto reader = Reader::open(recording.string());
+  if (!reader) return tl::unexpected(reader.error());
+  auto stored = reader->findings();
+  if (!stored) return tl::unexpected(stored.error());
+  for (rules::Finding& finding : diagnosis.findings) {
+    for (const StoredFinding& row : *stored) {
+      if (row.rule == finding.rule) report::add_measured(row.json, finding);
+    }
+  }
+  return {};
+}
+
+}  // namespace dmprof::cli
