@@ -74,10 +74,12 @@ Result<ExitStatus> diagnose_command(const Flags& flags, bool json) {
   if (!playbook) return tl::unexpected(playbook.error());
   auto recording = recording_or_newest(flags.file);
   if (!recording) return tl::unexpected(recording.error());
-  auto diagnosis = diagnose_recording(*recording, *playbook, slo);
+  auto diagnosis = diagnose_recording(*recording, playbook->rules, slo);
   if (!diagnosis) return tl::unexpected(diagnosis.error());
   DMPROF_TRY(recall_measured(*recording, *diagnosis));
   if (flags.verify) DMPROF_TRY(verify_fixes(*recording, *diagnosis, {flags.all, flags.yes}));
+
+  for (const Error& refused : playbook->refused) diagnosis->refused.push_back({"", refused.message});
 
   auto reader = Reader::open(recording->string());
   if (!reader) return tl::unexpected(reader.error());

@@ -13,7 +13,7 @@ struct Phrases {
   std::string_view findings, no_findings, heading, because, check, fix, now_unknown, predicted, unpredicted, attempt,
       other_engines;
   std::string_view tried, confirmed, no_effect, worse, from_to, exact, pairs;
-  std::string_view cleared, not_judged;
+  std::string_view cleared, not_judged, refused;
   std::string_view error, warning, info, high, medium, low;
 
   std::string_view severity(rules::Severity severity) const {
@@ -57,6 +57,7 @@ inline const Phrases& phrases(rules::Language language) {
       .pairs = "{} pairs of runs",
       .cleared = "Examined, and not the problem",
       .not_judged = "Could not be judged",
+      .refused = "Rules that could not be used",
       .error = "error",
       .warning = "warning",
       .info = "info",
@@ -95,6 +96,7 @@ inline const Phrases& phrases(rules::Language language) {
       .pairs = "{} 对运行",
       .cleared = "已检查，不是问题所在",
       .not_judged = "无法判断",
+      .refused = "无法使用的规则",
       .error = "错误",
       .warning = "警告",
       .info = "提示",

@@ -164,7 +164,8 @@ std::string diagnosis_text(const rules::Diagnosis& diagnosis, const Style& style
   if (!diagnosis.instrument.empty()) {
     text += '\n' + style.bold(say.recording) + '\n';
     for (const rules::InstrumentNote& note : diagnosis.instrument) {
-      text += fmt::format("  {} {}: {}\n", coloured(note.severity, voice), note.check, printable(note.message));
+      text += fmt::format("  {} {}: {}\n", coloured(note.severity, voice), note.check,
+                          printable(note.message.in(language)));
       if (!note.withheld.empty())
         text += fmt::format("    {}\n", sentence(say.withheld, fmt::format("{}", fmt::join(note.withheld, ", "))));
     }
@@ -179,8 +180,22 @@ std::string diagnosis_text(const rules::Diagnosis& diagnosis, const Style& style
   }
   if (!diagnosis.not_evaluated.empty()) {
     text += '\n' + style.bold(say.not_judged) + '\n';
-    for (const rules::NotEvaluated& rule : diagnosis.not_evaluated)
-      text += fmt::format("  {}: {}\n", rule.rule, printable(rule.because));
+    // Rules that lack the same stand together.
+    std::vector<std::pair<std::string, std::string>> groups;
+    for (const rules::NotEvaluated& rule : diagnosis.not_evaluated) {
+      const auto same =
+          std::find_if(groups.begin(), groups.end(), [&](const auto& group) { return group.first == rule.because; });
+      if (same != groups.end()) {
+        same->second += ", " + rule.rule;
+      } else {
+        groups.emplace_back(rule.because, rule.rule);
+      }
+    }
+    for (const auto& [because, names] : groups) text += fmt::format("  {}: {}\n", names, printable(because));
+  }
+  if (!diagnosis.refused.empty()) {
+    text += '\n' + style.bold(say.refused) + '\n';
+    for (const rules::RefusedRule& rule : diagnosis.refused) text += fmt::format("  {}\n", printable(rule.because));
   }
   return text;
 }

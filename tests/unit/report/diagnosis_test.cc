@@ -40,8 +40,10 @@ rules::Diagnosis sample() {
   diagnosis.cleared.push_back(
       {"speculation-engine-contention", {"contention", "争用"}, {"no request waited", "没有请求等待"}});
   diagnosis.not_evaluated.push_back({"host-bound", "host_gap_share is unavailable"});
-  diagnosis.instrument.push_back(
-      {"instrument-loss", rules::Severity::warning, "2 % of the events were lost", {"host-bound"}});
+  diagnosis.instrument.push_back({"instrument-loss",
+                                  rules::Severity::warning,
+                                  {"2 % of the events were lost", "丢失了 2 % 的事件"},
+                                  {"host-bound"}});
   return diagnosis;
 }
 
