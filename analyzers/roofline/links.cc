@@ -13,22 +13,23 @@ template <class Visit>
 std::uint64_t each_transfer(const View& view, const Scope& scope, Visit&& visit) {
   std::uint64_t count = 0;
   for (const Transfer& transfer : view.recording().transfers) {
-    if (view.in_scope(transfer.start, scope)) visit(transfer), ++count;
+    if (view.in_scope(transfer.track, transfer.start, scope)) visit(transfer), ++count;
   }
   return count;
 }
 
+// Several units beside each other have a link each: what is averaged is one link's depth.
 MetricValue queue_depth(const View& view, const Scope& scope) {
-  const Intervals time = view.time(scope);
   double busy = 0;
   std::uint64_t count = 0;
   for (const Transfer& transfer : view.recording().transfers) {
-    const TimeNs inside = overlap(time, {transfer.start, end_of(transfer)});
+    const TimeNs inside = overlap(view.time(scope, transfer.track), {transfer.start, end_of(transfer)});
     busy += static_cast<double>(inside);
     count += inside > 0 ? 1 : 0;
   }
-  if (count == 0 || total(time) <= 0) return unavailable(reasons::no_transfers());
-  return scalar(busy / static_cast<double>(total(time)), count);
+  const double wall = static_cast<double>(view.wall(scope)) * static_cast<double>(view.units());
+  if (count == 0 || wall <= 0) return unavailable(reasons::no_transfers());
+  return scalar(busy / wall, count);
 }
 
 MetricValue bytes_per_transfer(const View& view, const Scope& scope) {

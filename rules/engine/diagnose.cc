@@ -248,7 +248,7 @@ Result<Diagnosis> diagnose(std::span<const Rule> rules, const Catalogue& catalog
         diagnosis.not_evaluated.push_back({rule.id, doubt});
       } else {
         diagnosis.cleared.push_back(
-            {rule.id, rule.title, why_cleared(rule, *verdict, *details, catalogue, values, thresholds)});
+            {rule.id, rule.severity, rule.title, why_cleared(rule, *verdict, *details, catalogue, values, thresholds)});
       }
       return {};
     }

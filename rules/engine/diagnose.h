@@ -70,6 +70,7 @@ struct Finding {
 
 struct Cleared {
   std::string rule;
+  Severity severity = Severity::warning;  // of the finding it would have been
   Text title;
   Text because;  // with the deciding number
 };
