@@ -96,6 +96,7 @@ void register_budget(Catalogue& catalogue) {
        .events = events,
        .kind = MetricKind::shares,
        .by = {By::window, By::phase},
+       .part_names = {"queue", "draft", "verify", "memory_stall", "prefetch_wait", "transfer", "host", "idle"},
        .compute = time_budget});
   catalogue.add(
       {.name = "compute_occupancy",

@@ -8,9 +8,10 @@ namespace dmprof {
 
 void register_cache(Catalogue& catalogue);
 
-// Its three groups, each in a file of its own.
+// Its groups, each in a file of its own.
 void register_hits(Catalogue& catalogue);
 void register_prefetch(Catalogue& catalogue);
 void register_policy_gap(Catalogue& catalogue);
+void register_prefix(Catalogue& catalogue);
 
 }  // namespace dmprof

@@ -1,4 +1,5 @@
 // Who found a block where it was asked for, who had predicted it, and prompts served from a prefix cache.
+#include <algorithm>
 #include <map>
 
 #include "analyzers/cache/cache.h"
@@ -30,6 +31,36 @@ MetricValue hit_rate(const View& view, const Scope& scope) {
                   {"late", "ratio", late / all},
                   {"missed", "ratio", (all - estimate.numerator() - late) / all},
                   {"bytes hit", "B", bytes}};
+  return value;
+}
+
+// Of the managed tiers below the fastest that was asked.
+MetricValue offload_hits(const View& view, const Scope& scope) {
+  const std::optional<TierId> fastest = cache::fastest_tier(view, scope);
+  if (!fastest) return unavailable(reasons::no_accesses(view));
+  std::map<TierId, double> hits;
+  double asked = 0;
+  view.each_access(scope, [&](const BlockAccess& access) {
+    if (access.tier == *fastest) {
+      ++asked;
+      return;
+    }
+    const auto capacity = view.recording().capacities.find(access.tier);
+    if (capacity == view.recording().capacities.end() || !capacity->second.managed) return;
+    hits[access.tier] += access.outcome == AccessOutcome::hit ? 1 : 0;
+  });
+  for (const auto& [id, capacity] : view.recording().capacities) {
+    if (capacity.managed && id != *fastest) hits.try_emplace(id, 0);
+  }
+  if (hits.empty()) return unavailable("there is one managed tier only: nothing is offloaded to another");
+  double served = 0;
+  MetricValue value = scalar(0, static_cast<std::uint64_t>(asked));
+  for (const auto& [tier, count] : hits) {
+    served += count;
+    value.subject += (value.subject.empty() ? "" : ", ") + view.recording().tier_name(tier);
+  }
+  // What misses in one tier asks the next: no more can be served there than was asked for at the top.
+  value.value = asked > 0 ? std::min(1.0, served / asked) : 0.0;
   return value;
 }
 
@@ -92,6 +123,16 @@ void register_hits(Catalogue& catalogue) {
        .by = {By::tier, By::phase, By::window, By::request},
        .keeps_baseline = true,
        .compute = hit_rate});
+  catalogue.add({.name = "offload_hit_share",
+                 .unit = "ratio",
+                 .definition = "demand accesses served by managed tiers below the fastest one that was asked / demand "
+                               "accesses to the fastest",
+                 .needs = "block accesses to two managed tiers",
+                 .events = events,
+                 .direction = Direction::higher_is_better,
+                 .by = {By::phase, By::window},
+                 .keeps_baseline = true,
+                 .compute = offload_hits});
   catalogue.add({.name = "path_prediction_accuracy",
                  .unit = "ratio",
                  .definition = "demand accesses whose block the transition matrix had named as the next / demand "

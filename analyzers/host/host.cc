@@ -163,7 +163,22 @@ void register_host(Catalogue& catalogue) {
                  .direction = Direction::lower_is_better,
                  .compute = energy_per_token});
   gauge("clock_ratio", "x", "current clock / maximum clock, averaged over decode time");
-  gauge("throttle", "ratio", "share of decode time during which a throttle reason was set");
+  gauge("memory_clock_ratio", "x", "current clock / maximum clock of the memory, averaged over decode time");
+  gauge("api_time_share", "ratio",
+        "time the launching host thread spends in calls that launch or copy / time (CUPTI or an imported trace)");
+  gauge("host_sync_share", "ratio",
+        "time the busiest host thread waits in synchronisation calls / time (CUPTI or an imported trace)");
+  catalogue.add({.name = "throttle",
+                 .unit = "ratio",
+                 .definition =
+                     "share of decode time during which a throttle reason was set; of the reason that was set "
+                     "longest, which is named",
+                 .needs = "counters 'throttle' or 'throttle.REASON' (NVML)",
+                 .events = steps | Events::counters,
+                 .direction = Direction::lower_is_better,
+                 .by = {By::window},
+                 .compute = reported::counter_mean_by_reason("throttle")});
+  register_device(catalogue);
 }
 
 }  // namespace dmprof

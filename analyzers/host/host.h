@@ -6,5 +6,6 @@
 namespace dmprof {
 
 void register_host(Catalogue& catalogue);
+void register_device(Catalogue& catalogue);  // a part of it, in a file of its own
 
 }  // namespace dmprof

@@ -104,6 +104,7 @@ void register_instrument(Catalogue& catalogue) {
        .events = Events::steps,
        .direction = Direction::lower_is_better,
        .compute = overhead});
+  register_readings(catalogue);
 }
 
 }  // namespace dmprof

@@ -6,5 +6,6 @@
 namespace dmprof {
 
 void register_instrument(Catalogue& catalogue);
+void register_readings(Catalogue& catalogue);  // a part of it, in a file of its own
 
 }  // namespace dmprof

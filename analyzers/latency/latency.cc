@@ -196,6 +196,7 @@ void register_latency(Catalogue& catalogue) {
   register_throughput(catalogue);
   register_contention(catalogue);
   register_tail(catalogue);
+  register_prefill(catalogue);
 }
 
 }  // namespace dmprof

@@ -11,5 +11,6 @@ void register_latency(Catalogue& catalogue);
 void register_throughput(Catalogue& catalogue);
 void register_contention(Catalogue& catalogue);
 void register_tail(Catalogue& catalogue);
+void register_prefill(Catalogue& catalogue);
 
 }  // namespace dmprof

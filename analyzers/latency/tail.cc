@@ -55,13 +55,23 @@ std::vector<Disturbance> disturbances(const latency::Lives& lives) {
   return all;
 }
 
-MetricValue tail_culprit(const View& view, const Scope&) {
+// Outlying gaps and who stood in their way.
+struct Outliers {
+  std::string lacking;  // why there are none, "" when there are
+  std::uint64_t gaps = 0, explained = 0, by_prefill = 0;
+  std::map<std::string, std::uint64_t> culprits;
+};
+
+Outliers find_outliers(const View& view) {
+  Outliers result;
   const Recording& recording = view.recording();
   const latency::Lives& lives = view.shared<latency::Lives>([&] { return latency::lives_of(recording); });
   std::vector<latency::Gap> gaps = latency::token_gaps(lives);
   std::erase_if(gaps, [](const latency::Gap& gap) { return gap.end <= gap.begin || gap.baseline; });
-  if (gaps.size() < fewest_gaps)
-    return unavailable(fmt::format("{} token gaps; outliers beyond the P99 need {}", gaps.size(), fewest_gaps));
+  if (gaps.size() < fewest_gaps) {
+    result.lacking = fmt::format("{} token gaps; outliers beyond the P99 need {}", gaps.size(), fewest_gaps);
+    return result;
+  }
   const Intervals transfers = waits_for_transfers(recording);
   std::vector<double> lengths, waits;
   for (const latency::Gap& gap : gaps) {
@@ -73,40 +83,67 @@ MetricValue tail_culprit(const View& view, const Scope&) {
   // An outlier is beyond the P99 and far from the middle; a tight distribution has none.
   const double limit = std::max(spread.p99, 1.5 * spread.p50);
   std::erase_if(gaps, [limit](const latency::Gap& gap) { return length_of({gap.begin, gap.end}) < limit; });
-  if (gaps.empty())
-    return unavailable(
-        fmt::format("there are no outliers: no gap is longer than {:.1f} ms, 1.5 times the median", limit / 1e6));
+  if (gaps.empty()) {
+    result.lacking =
+        fmt::format("there are no outliers: no gap is longer than {:.1f} ms, 1.5 times the median", limit / 1e6);
+    return result;
+  }
 
   const Intervals prefill = prefills(recording);
   const std::vector<Disturbance> others = disturbances(lives);
-  std::map<std::string, std::uint64_t> culprits;
-  std::uint64_t explained = 0;
+  result.gaps = gaps.size();
   for (const latency::Gap& gap : gaps) {
-    bool found = false;
+    bool found = false, behind_prefill = false;
     for (const Disturbance& other : others) {
       const TimeRange common{std::max(gap.begin, other.when.begin), std::min(gap.end, other.when.end)};
       if (other.request == gap.request || common.begin > common.end) continue;
       if (!other.preempted && overlap(prefill, common) <= 0) continue;
-      ++culprits[fmt::format("request {} ({})", other.request, other.preempted ? "preempted" : "prefill")];
+      ++result.culprits[fmt::format("request {} ({})", other.request, other.preempted ? "preempted" : "prefill")];
       found = true;
+      behind_prefill = behind_prefill || !other.preempted;
     }
     // A transfer is charged to the request that waited for it: events do not say for whom else it was.
     const double excess = length_of({gap.begin, gap.end}) - spread.p50;
     const double waited = static_cast<double>(overlap(transfers, {gap.begin, gap.end})) - usual_wait;
-    if (waited > excess / 2) ++culprits[fmt::format("request {} (transfer)", gap.request)], found = true;
-    if (found) ++explained;
+    if (waited > excess / 2) ++result.culprits[fmt::format("request {} (transfer)", gap.request)], found = true;
+    result.explained += found ? 1 : 0;
+    result.by_prefill += behind_prefill ? 1 : 0;
   }
+  return result;
+}
+
+const Outliers& outliers_of(const View& view) {
+  return view.shared<Outliers>([&] { return find_outliers(view); });
+}
+
+std::string whole_run(const View& view) {
+  return view.baseline_rows() == 0 ? "decode, whole run" : "decode, whole run, baseline steps left out";
+}
+
+MetricValue prefill_culprit_share(const View& view, const Scope&) {
+  const Outliers& outliers = outliers_of(view);
+  if (!outliers.lacking.empty()) return unavailable(outliers.lacking);
+  MetricValue value =
+      scalar(static_cast<double>(outliers.by_prefill) / static_cast<double>(outliers.gaps), outliers.gaps);
+  value.window = whole_run(view);
+  return value;
+}
+
+MetricValue tail_culprit(const View& view, const Scope&) {
+  const Outliers& outliers = outliers_of(view);
+  if (!outliers.lacking.empty()) return unavailable(outliers.lacking);
   MetricValue value;
   value.status = ValueStatus::ok;
-  value.samples = gaps.size();
-  value.window = view.baseline_rows() == 0 ? "decode, whole run" : "decode, whole run, baseline steps left out";
-  for (const auto& [name, count] : culprits) value.parts.push_back({name, static_cast<double>(count), count, false});
+  value.samples = outliers.gaps;
+  value.window = whole_run(view);
+  for (const auto& [name, count] : outliers.culprits)
+    value.parts.push_back({name, static_cast<double>(count), count, false});
   std::stable_sort(value.parts.begin(), value.parts.end(),
                    [](const Part& a, const Part& b) { return a.value > b.value; });
   if (value.parts.size() > most_culprits) value.parts.resize(most_culprits);
   value.reason = fmt::format(
       "{} of {} outliers overlap another request's prefill or preemption, or are mostly waiting for a transfer",
-      explained, gaps.size());
+      outliers.explained, outliers.gaps);
   return value;
 }
 
@@ -124,6 +161,15 @@ void register_tail(Catalogue& catalogue) {
        .kind = MetricKind::array,
        .direction = Direction::lower_is_better,
        .compute = tail_culprit});
+  catalogue.add(
+      {.name = "prefill_culprit_share",
+       .unit = "ratio",
+       .definition = "token gaps beyond the P99 and 1.5 times the median that overlap another request's "
+                     "prefill / all such gaps",
+       .needs = "100 token gaps with outliers, request events",
+       .events = Events::requests | Events::steps | Events::speculation | Events::accesses | Events::transfers,
+       .direction = Direction::lower_is_better,
+       .compute = prefill_culprit_share});
 }
 
 }  // namespace dmprof

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "analyzers/registry/reasons.h"
 #include "analyzers/registry/reported.h"
@@ -27,6 +28,12 @@ MetricValue preemption_rate(const View& view, const Scope& scope) {
   for (const auto& [request, count] : by_request) worst = std::max(worst, count);
   value.beside = {{"preemptions", "events", preemptions}, {"of the worst request", "events", worst}};
   return value;
+}
+
+MetricValue worst_request(const View& view, const Scope& scope) {
+  const MetricValue rate = preemption_rate(view, scope);
+  if (!rate.ok()) return unavailable(rate.reason);
+  return scalar(rate.beside.back().value, rate.samples);
 }
 
 // What was computed before a preemption is computed again.
@@ -61,6 +68,20 @@ MetricValue capacity_footprint(const View& view, const Scope& scope) {
   return value;
 }
 
+MetricValue footprint_over_capacity(const View& view, const Scope& scope) {
+  const std::optional<double> device = view.recording().environment_number("device.memory_bytes");
+  const std::optional<double> parameters = view.recording().environment_number("model.parameter_bytes");
+  if (!device || *device <= 0)
+    return unavailable("the size of the device's memory (environment device.memory_bytes) is not in the recording");
+  if (!parameters)
+    return unavailable("the size of the parameters (environment model.parameter_bytes) is not in the recording");
+  const MetricValue kv = reported::counter_mean("kv_bytes")(view, scope);
+  if (!kv.ok()) return unavailable(kv.reason);
+  MetricValue value = scalar((*parameters + *kv.value) / *device, kv.samples);
+  value.reason = "activations are not reported and not counted";
+  return value;
+}
+
 }  // namespace
 
 void register_memory(Catalogue& catalogue) {
@@ -89,6 +110,28 @@ void register_memory(Catalogue& catalogue) {
                  .events = counters,
                  .direction = Direction::lower_is_better,
                  .compute = reported::counter_growth("oom_events")});
+  for (const auto& [name, counter, what] :
+       {std::tuple("oom_pinned_events", "oom_events.pinned", "failed allocations of pinned host memory"),
+        std::tuple("oom_fragmentation_events", "oom_events.fragmentation",
+                   "failed allocations that free memory was enough for, but not in one piece")}) {
+    catalogue.add({.name = name,
+                   .unit = "events",
+                   .definition = what,
+                   .needs = std::string("a counter '") + counter + "' that only rises",
+                   .events = counters,
+                   .direction = Direction::lower_is_better,
+                   .compute = reported::counter_growth(counter)});
+  }
+  catalogue.add({.name = "footprint_over_capacity",
+                 .unit = "x",
+                 .definition = "(parameter bytes + KV bytes of all requests in the batch) / memory of the device",
+                 .needs = "environment model.parameter_bytes and device.memory_bytes, a counter 'kv_bytes'",
+                 .events = counters,
+                 .direction = Direction::lower_is_better,
+                 .compute = footprint_over_capacity});
+  gauge("device_free_bytes", "B", "free memory of the device, averaged over decode time (NVML or the engine)",
+        Direction::none);
+  gauge("pinned_request_bytes", "B", "pinned host memory that the engine asks for in one piece", Direction::none);
   gauge("pinned_bytes", "B", "pinned host memory in use, averaged over decode time", Direction::none);
   gauge("kv_cache_usage", "ratio", "KV cache used / its capacity, averaged over decode time", Direction::none);
   catalogue.add({.name = "preemption_rate",
@@ -99,6 +142,13 @@ void register_memory(Catalogue& catalogue) {
                  .direction = Direction::lower_is_better,
                  .by = {By::window},
                  .compute = preemption_rate});
+  catalogue.add({.name = "preemptions_of_worst_request",
+                 .unit = "events",
+                 .definition = "preemptions of the request that was preempted most",
+                 .needs = "request events",
+                 .events = Events::requests | Events::steps | Events::speculation,
+                 .direction = Direction::lower_is_better,
+                 .compute = worst_request});
   catalogue.add(
       {.name = "recompute_share",
        .unit = "ratio",
@@ -110,6 +160,7 @@ void register_memory(Catalogue& catalogue) {
   gauge("hbm_fragmentation", "ratio", "free bytes unusable for the largest pending allocation / free bytes",
         Direction::lower_is_better);
   gauge("compression_ratio", "x", "logical bytes / stored bytes of a tier", Direction::higher_is_better);
+  register_kv(catalogue);
 }
 
 }  // namespace dmprof

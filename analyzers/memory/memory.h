@@ -6,5 +6,6 @@
 namespace dmprof {
 
 void register_memory(Catalogue& catalogue);
+void register_kv(Catalogue& catalogue);  // a part of it, in a file of its own
 
 }  // namespace dmprof

@@ -18,7 +18,8 @@ Status each_kind(Recording& recording, Visit&& visit) {
   DMPROF_TRY(visit(Events::accesses, recording.accesses));
   DMPROF_TRY(visit(Events::prefetches, recording.prefetches));
   DMPROF_TRY(visit(Events::transfers, recording.transfers));
-  return visit(Events::kernels, recording.kernels);
+  DMPROF_TRY(visit(Events::kernels, recording.kernels));
+  return visit(Events::samples, recording.samples);
 }
 
 template <class E>

@@ -101,7 +101,8 @@ struct Metric {
   Events events = Events::none;  // for the loader
   MetricKind kind = MetricKind::scalar;
   Direction direction = Direction::none;
-  std::vector<By> by = {};  // breakdowns it supports
+  std::vector<By> by = {};                   // breakdowns it supports
+  std::vector<std::string> part_names = {};  // of shares: the parts every value has, for rules to read
   // What the value does not leave out although most do (view.h); its window says so.
   bool keeps_warm_up = false;
   bool keeps_baseline = false;

@@ -14,7 +14,7 @@ template <class R, class Visit>
 void for_each_kind(R& recording, Visit&& visit) {
   visit(recording.slices), visit(recording.counters), visit(recording.requests), visit(recording.steps);
   visit(recording.speculation), visit(recording.accesses), visit(recording.prefetches), visit(recording.transfers);
-  visit(recording.kernels);
+  visit(recording.kernels), visit(recording.samples);
 }
 
 // Differences and sums of two such times fit into 64 bits, so that no analyzer has to think of overflow.

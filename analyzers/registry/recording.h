@@ -28,7 +28,8 @@ enum class Events : std::uint32_t {
   prefetches = 1u << 6,
   transfers = 1u << 7,
   kernels = 1u << 8,
-  all = (1u << 9) - 1,
+  samples = 1u << 9,
+  all = (1u << 10) - 1,
 };
 constexpr Events operator|(Events a, Events b) {
   return static_cast<Events>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
@@ -49,6 +50,7 @@ struct Recording {
   std::vector<Prefetch> prefetches;
   std::vector<Transfer> transfers;
   std::vector<Kernel> kernels;
+  std::vector<AggregateSample> samples;
   Events loaded = Events::all;  // kinds that were read; the vectors of the others are empty without meaning anything
 
   // Tables. Ids as the events carry them.

@@ -1,7 +1,10 @@
 #include "analyzers/registry/reported.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -17,16 +20,41 @@ std::map<TrackId, std::vector<std::pair<TimeNs, double>>> values_of(const Record
                                                                     const std::string& name) {
   std::map<TrackId, std::vector<std::pair<TimeNs, double>>> values;
   for (const Counter& counter : recording.counters) {
-    if (recording.name(counter.name) == name) values[counter.track].emplace_back(counter.time, counter.value);
+    if (recording.name(counter.name) == name && is_figure(counter.value))
+      values[counter.track].emplace_back(counter.time, counter.value);
   }
   return values;
 }
 
-std::string no_counter(const std::string& name) {
+std::string no_counter(const Recording& recording, const std::string& name) {
+  for (const Counter& counter : recording.counters) {
+    if (recording.name(counter.name) == name && !is_figure(counter.value))
+      return fmt::format("every reading of the counter '{}' means \"not supported\" or is no number", name);
+  }
   return fmt::format("no counter '{}' is in the recording: neither the engine nor a collector reported one", name);
 }
 
 }  // namespace
+
+bool is_figure(double reading) {
+  if (!std::isfinite(reading) || std::abs(reading) >= 9.2e18) return false;  // 2^63 and above, less DCGM's variants
+  // Of 32 bits and of floating point values: the first of four variants (blank, not found, not supported, no
+  // permission).
+  for (const double blank : {2147483632.0, 140737488355328.0}) {
+    if (reading >= blank && reading <= blank + 3 && reading == std::floor(reading)) return false;
+  }
+  return true;
+}
+
+std::function<MetricValue(const View&, const Scope&)> environment_value(std::string key) {
+  return [key = std::move(key)](const View& view, const Scope&) {
+    const std::optional<double> number = view.recording().environment_number(key);
+    if (!number) return unavailable(fmt::format("the environment of the recording holds no number {}", key));
+    MetricValue value = scalar(*number, 1);
+    value.window = "the recording's environment";
+    return value;
+  };
+}
 
 std::function<MetricValue(const View&, const Scope&)> counter_mean(std::string name) {
   return [name = std::move(name)](const View& view, const Scope& scope) {
@@ -45,22 +73,51 @@ std::function<MetricValue(const View&, const Scope&)> counter_mean(std::string n
         most = std::max(most, values[i].second);
       }
     }
-    if (mean.denominator() <= 0) return unavailable(no_counter(name));
+    if (mean.denominator() <= 0) return unavailable(no_counter(view.recording(), name));
     MetricValue value = ratio_value(mean);
     value.beside = {{"most", "", most}};
     return value;
   };
 }
 
+std::function<MetricValue(const View&, const Scope&)> counter_mean_by_reason(std::string name) {
+  return [name = std::move(name)](const View& view, const Scope& scope) {
+    MetricValue most = counter_mean(name)(view, scope);
+    std::set<std::string> reasons;
+    for (const Counter& counter : view.recording().counters) {
+      const std::string_view counted = view.recording().name(counter.name);
+      if (counted.starts_with(name + ".")) reasons.emplace(counted.substr(name.size() + 1));
+    }
+    std::vector<Part> parts;
+    for (const std::string& reason : reasons) {
+      MetricValue one = counter_mean(name + "." + reason)(view, scope);
+      if (!one.ok()) continue;
+      parts.push_back({reason, *one.value, one.samples, false});
+      if (most.ok() && *most.value >= *one.value) continue;
+      one.subject = reason;
+      most = std::move(one);
+    }
+    most.parts = std::move(parts);
+    return most;
+  };
+}
+
 std::function<MetricValue(const View&, const Scope&)> counter_growth(std::string name) {
-  return [name = std::move(name)](const View& view, const Scope&) {
+  return [name = std::move(name)](const View& view, const Scope&) -> MetricValue {
     const auto tracks = values_of(view.recording(), name);
-    if (tracks.empty()) return unavailable(no_counter(name));
+    if (tracks.empty()) return unavailable(no_counter(view.recording(), name));
     MetricValue value = scalar(0, 0);
+    std::uint64_t restarts = 0;
     for (const auto& [track, values] : tracks) {
-      *value.value += values.back().second - values.front().second;
+      for (std::size_t i = 1; i < values.size(); ++i) {
+        const bool restarted = values[i].second < values[i - 1].second;
+        *value.value += values[i].second - (restarted ? 0 : values[i - 1].second);
+        restarts += restarted ? 1 : 0;
+      }
       value.samples += values.size();
     }
+    if (restarts > 0)
+      value.reason = fmt::format("the counter went down {} times and is counted from 0 again", restarts);
     value.window = "whole run";
     return value;
   };

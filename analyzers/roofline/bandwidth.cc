@@ -184,6 +184,8 @@ void register_roofline(Catalogue& catalogue) {
   register_bandwidth(catalogue);
   register_compute(catalogue);
   register_intensity(catalogue);
+  register_links(catalogue);
+  register_parts(catalogue);
 }
 
 }  // namespace dmprof

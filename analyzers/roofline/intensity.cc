@@ -115,7 +115,23 @@ MetricValue attention_window(const View& view, const Scope& scope) {
   return scalar(std::ceil(*bandwidth.value * static_cast<double>(*scope.slo.itl) / 1e9 / *head), bandwidth.samples);
 }
 
+MetricValue prefill_intensity(const View& view, const Scope& scope) {
+  Scope prefill = scope;
+  prefill.phase = Phase::prefill;
+  MetricValue value = intensity(view, prefill);
+  if (!value.ok()) return unavailable(value.reason);
+  value.window = "prefill";
+  return value;
+}
+
 }  // namespace
+
+namespace roofline {
+
+MetricValue operational_intensity(const View& view, const Scope& scope) { return intensity(view, scope); }
+MetricValue ridge_point(const View& view, const Scope& scope) { return dmprof::ridge_point(view, scope); }
+
+}  // namespace roofline
 
 void register_intensity(Catalogue& catalogue) {
   const Events events = Events::steps | Events::speculation | Events::transfers;
@@ -128,6 +144,13 @@ void register_intensity(Catalogue& catalogue) {
                  .direction = Direction::higher_is_better,
                  .by = {By::window, By::phase},
                  .compute = intensity});
+  catalogue.add({.name = "prefill_intensity",
+                 .unit = "FLOP/B",
+                 .definition = "operational_intensity of the target's prefill passes",
+                 .needs = "prefill steps with FLOP and byte counts",
+                 .events = events | Events::kernels,
+                 .direction = Direction::higher_is_better,
+                 .compute = prefill_intensity});
   catalogue.add(
       {.name = "ridge_point",
        .unit = "FLOP/B",

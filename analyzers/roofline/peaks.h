@@ -57,4 +57,8 @@ struct Work {
 };
 Work work(const View& view, const Scope& scope);
 
+// The metrics of these names, for metrics that build on them.
+MetricValue operational_intensity(const View& view, const Scope& scope);
+MetricValue ridge_point(const View& view, const Scope& scope);
+
 }  // namespace dmprof::roofline

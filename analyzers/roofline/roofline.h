@@ -12,5 +12,7 @@ void register_roofline(Catalogue& catalogue);
 void register_bandwidth(Catalogue& catalogue);
 void register_compute(Catalogue& catalogue);
 void register_intensity(Catalogue& catalogue);
+void register_links(Catalogue& catalogue);
+void register_parts(Catalogue& catalogue);
 
 }  // namespace dmprof

@@ -34,6 +34,7 @@ Acceptance measure_acceptance(std::span<const SpeculationStep> rows) {
     const std::uint32_t depth =
         std::min(row.draft_type == DraftType::tree && row.tree_depth > 0 ? row.tree_depth : row.verified, deepest);
     if (result.positions.size() < depth) result.positions.resize(depth);
+    for (std::uint32_t k = 0; k < depth; ++k) ++result.positions[k].verified;
     for (std::uint32_t k = 0; k < depth && k <= row.accepted; ++k) {
       ++result.positions[k].reached;
       if (k < row.accepted) ++result.positions[k].accepted;
@@ -219,6 +220,7 @@ void register_acceptance(Catalogue& catalogue) {
 void register_specdec(Catalogue& catalogue) {
   register_acceptance(catalogue);
   register_acceptance_breakdowns(catalogue);
+  register_draft_positions(catalogue);
   register_speculation_costs(catalogue);
 }
 

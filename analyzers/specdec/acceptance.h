@@ -12,6 +12,7 @@ struct Acceptance {
   std::uint64_t cut_short = 0;  // drafting rows cut by the end of the text or max-tokens: counted apart, not used
   std::uint64_t accepted = 0;   // of `steps`
   struct Position {
+    std::uint64_t verified = 0;  // rows whose draft was verified at least this deep
     std::uint64_t reached = 0;   // rows in which the position was verified and everything before it accepted
     std::uint64_t accepted = 0;  // of those
   };

@@ -90,18 +90,18 @@ MetricValue by_length(const View& view, const Scope& scope) {
 }
 
 struct Point {
-  double hours = 0, accepted = 0, verified = 0;
+  double at = 0, accepted = 0, verified = 0;
 };
 
-// Weighted least squares of accepted/verified over time.
+// Weighted least squares of accepted/verified over `at`.
 template <class Indices>
 std::optional<double> slope(const std::vector<Point>& points, const Indices& indices) {
-  double weight = 0, time = 0, accepted = 0;
+  double weight = 0, at = 0, accepted = 0;
   for (const std::size_t i : indices)
-    weight += points[i].verified, time += points[i].verified * points[i].hours, accepted += points[i].accepted;
+    weight += points[i].verified, at += points[i].verified * points[i].at, accepted += points[i].accepted;
   double above = 0, below = 0;
   for (const std::size_t i : indices) {
-    const double distance = points[i].hours - time / weight;
+    const double distance = points[i].at - at / weight;
     above += distance * (points[i].accepted - points[i].verified * accepted / weight);
     below += points[i].verified * distance * distance;
   }
@@ -109,35 +109,95 @@ std::optional<double> slope(const std::vector<Point>& points, const Indices& ind
   return above / below;
 }
 
-MetricValue trend(const View& view, const Scope& scope) {
+struct Trend {
+  std::string lacking;  // why there is none, "" when there is
+  double slope = 0, span = 0;
+  std::uint64_t verified = 0;
+  std::optional<ConfidenceInterval> interval;  // of the slope
+};
+
+// `rows` in ascending order of `at`.
+template <class At>
+Trend trend_of(const View& view, const std::vector<SpeculationStep>& rows, const char* what, At&& at) {
+  Trend trend;
   std::vector<Point> points;
-  std::uint64_t verified = 0, drafting_steps = 0;
-  std::optional<TimeNs> begin;
-  const std::vector<SpeculationStep> rows = view.speculation(scope);
+  std::uint64_t drafting_steps = 0;
+  std::optional<double> begin;
   const std::size_t per_point = std::max<std::size_t>(1, rows.size() / 512);  // bounds the bootstrap's work
   std::size_t in_last = per_point;
   for (const SpeculationStep& row : rows) {
     if (!specdec::drafting(row)) continue;
-    if (!begin) begin = row.time;
+    if (!begin) begin = at(row);
     if (in_last == per_point) points.push_back({}), in_last = 0;
     Point& point = points.back();
-    const double hours = static_cast<double>(row.time - *begin) / hour;
-    point.hours = (point.hours * static_cast<double>(in_last) + hours) / static_cast<double>(in_last + 1);
+    trend.span = at(row) - *begin;
+    point.at = (point.at * static_cast<double>(in_last) + trend.span) / static_cast<double>(in_last + 1);
     point.accepted += row.accepted, point.verified += row.verified;
-    verified += row.verified;
+    trend.verified += row.verified;
     ++in_last, ++drafting_steps;
   }
-  if (points.empty()) return unavailable(reasons::no_draft(view));
-  if (drafting_steps < fewest_for_trend) {
-    return unavailable(fmt::format("only {} drafting steps; a slope needs {}", drafting_steps, fewest_for_trend));
+  if (points.empty()) {
+    trend.lacking = reasons::no_draft(view);
+  } else if (drafting_steps < fewest_for_trend) {
+    trend.lacking = fmt::format("only {} drafting steps; a slope needs {}", drafting_steps, fewest_for_trend);
   }
+  if (!trend.lacking.empty()) return trend;
   std::vector<std::size_t> all(points.size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = i;
   const std::optional<double> whole = slope(points, all);
-  if (!whole) return unavailable("all drafting steps carry the same time");
-  MetricValue value = scalar(*whole, verified);
-  value.interval = bootstrap(points.size(), [&](std::span<const std::size_t> drawn) { return slope(points, drawn); });
+  if (!whole) {
+    trend.lacking = fmt::format("all drafting steps carry the same {}", what);
+    return trend;
+  }
+  trend.slope = *whole;
+  trend.interval = bootstrap(points.size(), [&](std::span<const std::size_t> drawn) { return slope(points, drawn); });
+  return trend;
+}
+
+Trend by_uptime(const View& view, const Scope& scope) {
+  return trend_of(view, view.speculation(scope), "time",
+                  [](const SpeculationStep& row) { return static_cast<double>(row.time) / hour; });
+}
+
+Trend by_position_in_text(const View& view, const Scope& scope) {
+  std::vector<SpeculationStep> rows = view.speculation(scope);
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const SpeculationStep& a, const SpeculationStep& b) { return a.position < b.position; });
+  return trend_of(view, rows, "length", [](const SpeculationStep& row) { return static_cast<double>(row.position); });
+}
+
+MetricValue trend(const View& view, const Scope& scope) {
+  const Trend found = by_uptime(view, scope);
+  if (!found.lacking.empty()) return unavailable(found.lacking);
+  MetricValue value = scalar(found.slope, found.verified);
+  value.interval = found.interval;
   return value;
+}
+
+// How far acceptance falls from one end to the other; 0 where the slope's interval does not exclude that it holds.
+MetricValue fall(const Trend& found) {
+  if (!found.lacking.empty()) return unavailable(found.lacking);
+  const bool shown = found.interval && found.interval->high < 0;
+  MetricValue value = scalar(shown ? std::min(1.0, -found.slope * found.span) : 0.0, found.verified);
+  if (!shown) value.reason = "no fall is shown: the slope's interval reaches 0 or above";
+  return value;
+}
+
+MetricValue prefix_ratio(const View& view, const Scope& scope) {
+  std::map<std::uint64_t, bool> cached;
+  for (const RequestEvent& event : view.recording().requests) {
+    if (event.point == RequestPoint::schedule && !cached.contains(event.request))
+      cached[event.request] = event.cached_tokens > 0;
+  }
+  RatioEstimate with, without;
+  for (const SpeculationStep& row : view.speculation(scope)) {
+    const auto request = cached.find(row.request);
+    if (!specdec::drafting(row) || request == cached.end()) continue;
+    (request->second ? with : without).add(row.accepted, row.verified, row.verified);
+  }
+  if (with.denominator() <= 0 || without.denominator() <= 0 || without.ratio() <= 0)
+    return unavailable("needs drafting steps of requests with cached prompt tokens, and of requests without");
+  return scalar(with.ratio() / without.ratio(), with.samples() + without.samples());
 }
 
 }  // namespace
@@ -168,6 +228,30 @@ void register_acceptance_breakdowns(Catalogue& catalogue) {
        .direction = Direction::higher_is_better,
        .keeps_warm_up = true,
        .compute = trend});
+  const auto add = [&](const char* name, const char* unit, const char* definition, const char* needs,
+                       std::function<MetricValue(const View&, const Scope&)> compute) {
+    catalogue.add({.name = name,
+                   .unit = unit,
+                   .definition = definition,
+                   .needs = needs,
+                   .events = rows | Events::requests,
+                   .direction = Direction::lower_is_better,
+                   .keeps_warm_up = true,
+                   .compute = std::move(compute)});
+  };
+  add("acceptance_fall", "ratio",
+      "how far accepted / verified falls from the recording's start to its end by its slope (acceptance_trend); 0 "
+      "where "
+      "the slope's interval does not exclude that it holds",
+      "50 drafting steps", [](const View& view, const Scope& scope) { return fall(by_uptime(view, scope)); });
+  add("acceptance_fall_by_length", "ratio",
+      "how far accepted / verified falls from the shortest to the longest sequence by its slope; 0 where the slope's "
+      "interval does not exclude that it holds",
+      "50 drafting steps at different lengths",
+      [](const View& view, const Scope& scope) { return fall(by_position_in_text(view, scope)); });
+  add("acceptance_prefix_ratio", "x",
+      "accepted / verified of requests whose prompt was partly cached / of requests whose was not",
+      "request events with cached tokens, for some requests and not for others", prefix_ratio);
 }
 
 }  // namespace dmprof

@@ -11,6 +11,8 @@
 
 namespace dmprof::specdec {
 
+inline constexpr std::uint64_t fewest_one_token_steps = 3;  // to know what a step without a draft costs
+
 struct StepSample {
   std::uint32_t batch = 0;
   std::uint32_t width = 0;      // target tokens per sequence, rounded

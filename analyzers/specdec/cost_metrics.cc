@@ -1,6 +1,7 @@
 // Metrics that weigh what speculation gains against what it costs.
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -18,7 +19,7 @@ namespace {
 using specdec::Costs;
 using specdec::StepSample;
 
-constexpr std::uint64_t fewest_one_token_steps = 3;
+using specdec::fewest_one_token_steps;
 constexpr std::size_t most_resampled = 4096;
 constexpr std::uint32_t deepest_extrapolation = 16;
 
@@ -192,6 +193,31 @@ MetricValue marginal(const View& view, const Scope& scope) {
   return value;
 }
 
+// What speculation costs a step that has nothing to verify.
+MetricValue undrafted(const View& view, const Scope& scope) {
+  struct Batch {
+    RatioEstimate own, off;
+  };
+  std::map<std::uint32_t, Batch> batches;
+  for (const StepSample& sample : specdec::step_samples(view, scope)) {
+    if (sample.positions > 0 || sample.width > 1) continue;
+    (sample.baseline ? batches[sample.batch].off : batches[sample.batch].own).add(sample.duration, 1);
+  }
+  double cost = 0, weight = 0;
+  for (const auto& [size, batch] : batches) {
+    if (batch.own.samples() < fewest_one_token_steps || batch.off.samples() < fewest_one_token_steps ||
+        batch.off.ratio() <= 0)
+      continue;
+    const double steps = batch.own.denominator();
+    cost += steps * batch.own.ratio() / batch.off.ratio(), weight += steps;
+  }
+  if (weight <= 0)
+    return unavailable(fmt::format(
+        "needs {} steps that carry no draft though speculation is on, and as many baseline steps at the same batch",
+        fewest_one_token_steps));
+  return scalar(cost / weight, static_cast<std::uint64_t>(weight));
+}
+
 MetricValue wasted(const View& view, const Scope& scope) {
   RatioEstimate estimate;
   for (const Step& step : view.steps(scope)) {
@@ -275,6 +301,16 @@ void register_speculation_costs(Catalogue& catalogue) {
                  .events = events,
                  .keeps_baseline = true,
                  .compute = marginal});
+  catalogue.add({.name = "undrafted_step_cost",
+                 .unit = "x",
+                 .definition =
+                     "step time of steps that carry no draft though speculation is on / of baseline steps, at "
+                     "the same batch: what speculation costs whatever is drafted",
+                 .needs = "steps without a draft and baseline windows",
+                 .events = events,
+                 .direction = Direction::lower_is_better,
+                 .keeps_baseline = true,
+                 .compute = undrafted});
   catalogue.add({.name = "wasted_draft_share",
                  .unit = "ratio",
                  .definition = "time spent drafting and verifying tokens that were not accepted / step time; draft "

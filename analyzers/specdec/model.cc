@@ -17,7 +17,7 @@ double expected_tokens(double acceptance, std::uint32_t lookahead) {
   return expected;
 }
 
-double speedup(double tokens_per_step, double verify_cost, std::uint32_t lookahead, double draft_cost) {
+double speedup(double tokens_per_step, double verify_cost, double lookahead, double draft_cost) {
   return tokens_per_step / (verify_cost + lookahead * draft_cost);
 }
 

@@ -17,8 +17,8 @@ double expected_tokens(std::span<const double> conditional_acceptance);
 // The same with one acceptance for all positions: (1 - a^(N+1)) / (1 - a). Leviathan et al., arXiv 2211.17192.
 double expected_tokens(double acceptance, std::uint32_t lookahead);
 
-// Tokens/s over tokens/s without speculation: E / (v(N+1) + N c).
-double speedup(double tokens_per_step, double verify_cost, std::uint32_t lookahead, double draft_cost);
+// Tokens/s over tokens/s without speculation: E / (v(N+1) + N c). N may be a mean over steps.
+double speedup(double tokens_per_step, double verify_cost, double lookahead, double draft_cost);
 
 // The acceptance (one for all positions) at which a step that costs `cost` one-token steps breaks even: E(a, N) = cost.
 // 0 when it pays at any acceptance (cost <= 1); nothing when not even full acceptance reaches it (cost > N + 1).

@@ -31,6 +31,7 @@ struct Flags {
   bool verify = false;
   bool all = false;
   bool yes = false;
+  bool full = false;
 };
 
 Result<std::optional<rules::Severity>> parse_fail_on(const std::string& word) {
@@ -74,22 +75,25 @@ Result<ExitStatus> diagnose_command(const Flags& flags, bool json) {
   if (!playbook) return tl::unexpected(playbook.error());
   auto recording = recording_or_newest(flags.file);
   if (!recording) return tl::unexpected(recording.error());
-  auto diagnosis = diagnose_recording(*recording, *playbook, slo);
+  auto diagnosis = diagnose_recording(*recording, playbook->rules, slo);
   if (!diagnosis) return tl::unexpected(diagnosis.error());
   DMPROF_TRY(recall_measured(*recording, *diagnosis));
   if (flags.verify) DMPROF_TRY(verify_fixes(*recording, *diagnosis, {flags.all, flags.yes}));
+
+  for (const Error& refused : playbook->refused) diagnosis->refused.push_back({"", refused.message});
 
   auto reader = Reader::open(recording->string());
   if (!reader) return tl::unexpected(reader.error());
   auto note = coverage_note(*reader);
   if (!note) return tl::unexpected(note.error());
 
+  const auto detail = flags.full ? report::Detail::full : report::Detail::brief;
   if (json) {
     if (!note->empty()) fmt::print(stderr, "note: {}\n", *note);
     DMPROF_TRY(write_out(report::diagnosis_json(recording->string(), *diagnosis)));
   } else {
     DMPROF_TRY(write_out(fmt::format("{}\n{}{}", recording->string(), *note, note->empty() ? "" : "\n") +
-                         report::diagnosis_text(*diagnosis, report::Style(wants_colour(stdout)), *language)));
+                         report::diagnosis_text(*diagnosis, report::Style(wants_colour(stdout)), *language, detail)));
   }
   const bool met =
       *fail_on && std::any_of(diagnosis->findings.begin(), diagnosis->findings.end(),
@@ -115,6 +119,7 @@ DeclaredCommand declare_diagnose(const Syntax& root, const std::shared_ptr<Share
            "Run the recorded command with the first fix and without it, in turns, and say whether the fix helps");
   app.flag("--all", flags->all, "With --verify: try every fix that can be typed for the recorded engine");
   app.flag("--yes", flags->yes, "With --verify: run without asking");
+  app.flag("--full", flags->full, "Say of every rule which number cleared it or what it lacks (--json always does)");
   app.text("--slo", flags->slo, "LIST", "Objectives, such as ttft=200ms,itl=50ms (also tpot, e2e)");
   app.text("--lang", flags->language, "LANGUAGE", "en or zh (else as LC_ALL, LC_MESSAGES or LANG say)");
   app.texts("--rules", flags->rule_folders, "DIR", "Folder with rules of your own, beside the built-in ones");

@@ -52,7 +52,7 @@ Result<rules::Diagnosis> diagnose_recording(const std::filesystem::path& recordi
 Status store_findings(const std::filesystem::path& recording) {
   auto playbook = load_playbook({});
   if (!playbook) return tl::unexpected(playbook.error());
-  auto diagnosis = diagnose_recording(recording, *playbook, {});
+  auto diagnosis = diagnose_recording(recording, playbook->rules, {});
   if (!diagnosis) return tl::unexpected(diagnosis.error());
   std::vector<StoredFinding> rows;
   for (const rules::Finding& finding : diagnosis->findings) {

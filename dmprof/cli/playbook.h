@@ -17,6 +17,8 @@ struct EmbeddedRule {
 std::vector<EmbeddedRule> embedded_playbook();
 
 // Built-in rules, then those of each folder; a rule of a folder replaces a built-in one of the same id.
-Result<std::vector<rules::Rule>> load_playbook(const std::vector<std::string>& folders);
+// $XDG_CONFIG_HOME/dmprof/rules is such a folder, the first, where it exists. A file that holds no rule is refused and
+// named; the others are there all the same.
+Result<rules::RuleFolder> load_playbook(const std::vector<std::string>& folders);
 
 }  // namespace dmprof::cli

@@ -143,7 +143,8 @@ std::string diagnosis_json(std::string_view run, const rules::Diagnosis& diagnos
   for (const rules::InstrumentNote& note : diagnosis.instrument) {
     object["instrument"].push_back({{"check", note.check},
                                     {"severity", rules::to_text(note.severity)},
-                                    {"message", note.message},
+                                    {"message", note.message.en},
+                                    {"message_zh", note.message.zh},
                                     {"withheld", note.withheld}});
   }
   object["cleared"] = Json::array();
@@ -157,6 +158,10 @@ std::string diagnosis_json(std::string_view run, const rules::Diagnosis& diagnos
   object["not_evaluated"] = Json::array();
   for (const rules::NotEvaluated& rule : diagnosis.not_evaluated) {
     object["not_evaluated"].push_back({{"rule", rule.rule}, {"because", rule.because}});
+  }
+  object["refused"] = Json::array();
+  for (const rules::RefusedRule& rule : diagnosis.refused) {
+    object["refused"].push_back({{"rule", rule.rule}, {"because", rule.because}});
   }
   return dump(object) + "\n";
 }

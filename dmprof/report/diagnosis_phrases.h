@@ -11,9 +11,9 @@ struct Phrases {
   std::string_view budget, budget_unavailable, limited_by, critical, sum;
   std::string_view recording, withheld;
   std::string_view findings, no_findings, heading, because, check, fix, now_unknown, predicted, unpredicted, attempt,
-      other_engines;
+      as_above, elsewhere, other_engines;
   std::string_view tried, confirmed, no_effect, worse, from_to, exact, pairs;
-  std::string_view cleared, not_judged;
+  std::string_view cleared, not_judged, lacking, ask_full, refused;
   std::string_view error, warning, info, high, medium, low;
 
   std::string_view severity(rules::Severity severity) const {
@@ -43,11 +43,11 @@ inline const Phrases& phrases(rules::Language language) {
       .predicted = ", predicted {:.2f} to {:.2f} x better {} (mid {:.2f})",
       .unpredicted = "gain not predicted: {}",
       .attempt = "try: {}",
+      .as_above = " (as above)",
+      .elsewhere = "elsewhere: {}",
       .other_engines =
-          "A line such as \"c8: ...\" says the fix above it in the words of one engine; take the line of yours. c8 is "
-          "the "
-          "Corsair C8 card, which dm-simcard simulates; dm-engine is dmprof's own reference engine; vllm, sglang, "
-          "llama.cpp and tensorrt-llm are the engines of these names.",
+          "\"elsewhere\" says a fix in the words of other engines: c8 is the Corsair C8 card, which dm-simcard "
+          "simulates; dm-engine is dmprof's own reference engine; the others bear their own names.",
       .tried = "tried: {}: {} ({})",
       .confirmed = "confirmed",
       .no_effect = "no effect",
@@ -57,6 +57,9 @@ inline const Phrases& phrases(rules::Language language) {
       .pairs = "{} pairs of runs",
       .cleared = "Examined, and not the problem",
       .not_judged = "Could not be judged",
+      .lacking = "{}: each lacks a figure",
+      .ask_full = "dmprof diagnose --full says of every rule which number cleared it or what it lacks.",
+      .refused = "Rules that could not be used",
       .error = "error",
       .warning = "warning",
       .info = "info",
@@ -82,10 +85,11 @@ inline const Phrases& phrases(rules::Language language) {
       .predicted = "，预计 {2} 改善 {0:.2f} 至 {1:.2f} 倍（中值 {3:.2f}）",
       .unpredicted = "收益未能预测：{}",
       .attempt = "尝试：{}",
+      .as_above = "（同上）",
+      .elsewhere = "其他引擎：{}",
       .other_engines =
-          "形如“c8: ...”的行用某一种引擎自己的写法给出它上面的建议，请取与您的引擎对应的一行。c8 是 Corsair C8 "
-          "加速卡（dm-simcard 模拟它）；dm-engine 是 dmprof 自带的参考引擎；vllm、sglang、llama.cpp 和 "
-          "tensorrt-llm 是同名的引擎。",
+          "“其他引擎”一行用各引擎自己的写法给出同一建议：c8 是 Corsair C8 加速卡（dm-simcard 模拟它）；dm-engine 是 "
+          "dmprof 自带的参考引擎；其余为同名引擎。",
       .tried = "已试：{}：{}（{}）",
       .confirmed = "有效",
       .no_effect = "无效果",
@@ -95,6 +99,9 @@ inline const Phrases& phrases(rules::Language language) {
       .pairs = "{} 对运行",
       .cleared = "已检查，不是问题所在",
       .not_judged = "无法判断",
+      .lacking = "{}：各缺一项数据",
+      .ask_full = "dmprof diagnose --full 逐条列出排除每条规则的数字或其所缺的数据。",
+      .refused = "无法使用的规则",
       .error = "错误",
       .warning = "警告",
       .info = "提示",

@@ -5,28 +5,20 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <string_view>
+#include <utility>
 
-#include "dmprof/report/diagnosis_phrases.h"
+#include "dmprof/report/findings_text.h"
 #include "dmprof/report/format.h"
+#include "dmprof/report/voice.h"
 
 namespace dmprof::report {
 
 namespace {
 
 constexpr int bar_width = 40;
-
-// What every part of the report is written with.
-struct Voice {
-  const Style& style;
-  rules::Language language;
-  const Phrases& say = phrases(language);
-};
-
-template <class... Arguments>
-std::string sentence(std::string_view phrase, const Arguments&... arguments) {
-  return fmt::format(fmt::runtime(phrase), arguments...);
-}
+// In the brief form: rules cleared with their number, and how many must lack the same for it to be told.
+constexpr std::size_t cleared_in_words = 5;
+constexpr std::size_t lacking_the_same = 3;
 
 std::string budget_text(const rules::Diagnosis& diagnosis, const Voice& voice) {
   const Phrases& say = voice.say;
@@ -53,85 +45,56 @@ std::string budget_text(const rules::Diagnosis& diagnosis, const Voice& voice) {
   return text + fmt::format("  {}  {:>5}.{} %\n", padded(say.sum, widest), sum / 10, sum % 10);
 }
 
-std::string coloured(rules::Severity severity, const Voice& voice) {
-  const std::string_view word = voice.say.severity(severity);
-  if (severity == rules::Severity::error) return voice.style.bad(word);
-  return severity == rules::Severity::warning ? voice.style.warn(word) : voice.style.dim(word);
-}
-
-std::string coloured_verdict(const rules::Measured& measured, const Voice& voice) {
-  if (measured.verdict == "confirmed") return voice.style.good(voice.say.confirmed);
-  if (measured.verdict == "worse") return voice.style.bad(voice.say.worse);
-  return voice.style.warn(voice.say.no_effect);
-}
-
-// The objective first, then what else a person would ask about.
-std::string measured_text(const rules::Measured& measured, const Voice& voice) {
-  const Phrases& say = voice.say;
-  std::string figures;
-  std::vector<std::string> names = {measured.objective};
-  for (const std::string_view name : {"throughput", "tpot", "itl.p99", "ttft", "step_time", "prefetch_hit_rate"}) {
-    if (name != measured.objective) names.emplace_back(name);
-  }
-  for (const std::string& name : names) {
-    const auto found = measured.ratios.find(name);
-    if (found == measured.ratios.end()) continue;
-    const rules::Gain& ratio = found->second;
-    figures += fmt::format("{}{} {:.2f} x", figures.empty() ? "" : ", ", printable(name), ratio.mid);
-    if (!measured.exact) figures += sentence(say.from_to, ratio.low, ratio.high);
-  }
-  return sentence(say.tried, coloured_verdict(measured, voice), figures,
-                  measured.exact ? std::string(say.exact) : sentence(say.pairs, measured.pairs));
-}
-
-std::string fix_text(const rules::SuggestedFix& fix, const Voice& voice) {
-  const Phrases& say = voice.say;
-  std::string text =
-      "    " + sentence(say.fix, printable(fix.knob), fix.from ? printable(*fix.from) : std::string(say.now_unknown),
-                        printable(fix.to));
-  if (fix.predicted_gain)
-    text += sentence(say.predicted, fix.predicted_gain->low, fix.predicted_gain->high, fix.predicted_gain->metric,
-                     fix.predicted_gain->mid);
-  text += '\n';
-  if (!fix.gain_reason.empty())
-    text += fmt::format("      {}\n", sentence(say.unpredicted, printable(fix.gain_reason)));
-  if (fix.measured) text += fmt::format("      {}\n", measured_text(*fix.measured, voice));
-  if (!fix.note.empty()) text += fmt::format("      {}\n", printable(fix.note));
-  const auto own = fix.command.find(fix.recorded_engine);
-  if (own != fix.command.end())
-    text += fmt::format("      {}\n", sentence(say.attempt, voice.style.bold(printable(own->second))));
-  for (const auto& [engine, command] : fix.command) {
-    if (engine != fix.recorded_engine) text += fmt::format("      {}: {}\n", printable(engine), printable(command));
+std::string instrument_text(const rules::Diagnosis& diagnosis, const Voice& voice) {
+  std::string text;
+  for (const rules::InstrumentNote& note : diagnosis.instrument) {
+    text += fmt::format("  {} {}: {}\n", voice.coloured(note.severity), note.check,
+                        printable(note.message.in(voice.language)));
+    if (!note.withheld.empty())
+      text += fmt::format("    {}\n", sentence(voice.say.withheld, fmt::format("{}", fmt::join(note.withheld, ", "))));
   }
   return text;
 }
 
-// Whether a line of fix_text() begins with the name of an engine.
-bool names_engines(const rules::Diagnosis& diagnosis) {
-  const auto other = [](const rules::SuggestedFix& fix) {
-    return std::any_of(fix.command.begin(), fix.command.end(),
-                       [&](const auto& command) { return command.first != fix.recorded_engine; });
-  };
-  return std::any_of(diagnosis.findings.begin(), diagnosis.findings.end(), [&](const rules::Finding& finding) {
-    return std::any_of(finding.fixes.begin(), finding.fixes.end(), other);
-  });
+// What else could have been the worst comes first.
+std::string cleared_text(const rules::Diagnosis& diagnosis, const Voice& voice, Detail detail) {
+  std::vector<const rules::Cleared*> order;
+  for (const rules::Cleared& cleared : diagnosis.cleared) order.push_back(&cleared);
+  std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) { return a->severity > b->severity; });
+  const std::size_t in_words = detail == Detail::full ? order.size() : std::min(cleared_in_words, order.size());
+  std::string text;
+  for (std::size_t i = 0; i < in_words; ++i)
+    text += fmt::format("  {} {}: {}\n", voice.style.good("ok"), order[i]->rule,
+                        printable(order[i]->because.in(voice.language)));
+  std::vector<std::string> names;
+  for (std::size_t i = in_words; i < order.size(); ++i) names.push_back(order[i]->rule);
+  if (!names.empty()) text += fmt::format("  {} {}\n", voice.style.good("ok"), fmt::join(names, ", "));
+  return text;
 }
 
-std::string finding_text(const rules::Finding& finding, const Voice& voice) {
-  const Phrases& say = voice.say;
-  std::string text =
-      fmt::format("  {}\n    {}\n",
-                  sentence(say.heading, coloured(finding.severity, voice), voice.style.bold(finding.rule),
-                           printable(finding.title.in(voice.language)), printable(say.confidence(finding.confidence))),
-                  sentence(say.because, printable(finding.because.in(voice.language))));
-  for (const rules::Evidence& one : finding.evidence) {
-    text +=
-        fmt::format("    {} = {} (n={}{}{})  {}\n", one.metric, quantity(one.value, one.unit), thousands(one.samples),
-                    one.window.empty() ? "" : ", ", printable(one.window), voice.style.dim(printable(one.definition)));
+// Rules that lack the same stand together.
+std::string not_judged_text(const rules::Diagnosis& diagnosis, const Voice& voice, Detail detail) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> groups;  // reason, rules
+  for (const rules::NotEvaluated& rule : diagnosis.not_evaluated) {
+    const auto same =
+        std::find_if(groups.begin(), groups.end(), [&](const auto& group) { return group.first == rule.because; });
+    if (same != groups.end()) {
+      same->second.push_back(rule.rule);
+    } else {
+      groups.push_back({rule.because, {rule.rule}});
+    }
   }
-  for (const std::string& check : finding.checks)
-    text += fmt::format("    {}\n", sentence(say.check, printable(check)));
-  for (const rules::SuggestedFix& fix : finding.fixes) text += fix_text(fix, voice);
+  std::string text;
+  std::vector<std::string> others;
+  for (const auto& [because, names] : groups) {
+    if (detail == Detail::full || names.size() >= lacking_the_same) {
+      text += fmt::format("  {}: {}\n", fmt::join(names, ", "), printable(because));
+    } else {
+      others.insert(others.end(), names.begin(), names.end());
+    }
+  }
+  if (!others.empty())
+    text += fmt::format("  {}\n", sentence(voice.say.lacking, fmt::format("{}", fmt::join(others, ", "))));
   return text;
 }
 
@@ -157,32 +120,25 @@ std::vector<int> rounded_shares(const std::vector<double>& shares) {
   return tenths;
 }
 
-std::string diagnosis_text(const rules::Diagnosis& diagnosis, const Style& style, rules::Language language) {
+std::string diagnosis_text(const rules::Diagnosis& diagnosis, const Style& style, rules::Language language,
+                           Detail detail) {
   const Voice voice{style, language};
   const Phrases& say = voice.say;
+  const auto part = [&](std::string_view heading, const std::string& lines) {
+    return lines.empty() ? "" : fmt::format("\n{}\n{}", style.bold(heading), lines);
+  };
   std::string text = budget_text(diagnosis, voice);
-  if (!diagnosis.instrument.empty()) {
-    text += '\n' + style.bold(say.recording) + '\n';
-    for (const rules::InstrumentNote& note : diagnosis.instrument) {
-      text += fmt::format("  {} {}: {}\n", coloured(note.severity, voice), note.check, printable(note.message));
-      if (!note.withheld.empty())
-        text += fmt::format("    {}\n", sentence(say.withheld, fmt::format("{}", fmt::join(note.withheld, ", "))));
-    }
-  }
+  text += part(say.recording, instrument_text(diagnosis, voice));
   text += '\n' + style.bold(diagnosis.findings.empty() ? say.no_findings : say.findings) + '\n';
-  for (const rules::Finding& finding : diagnosis.findings) text += finding_text(finding, voice);
-  if (names_engines(diagnosis)) text += fmt::format("  {}\n", style.dim(say.other_engines));
-  if (!diagnosis.cleared.empty()) {
-    text += '\n' + style.bold(say.cleared) + '\n';
-    for (const rules::Cleared& cleared : diagnosis.cleared)
-      text += fmt::format("  {} {}: {}\n", style.good("ok"), cleared.rule, printable(cleared.because.in(language)));
-  }
-  if (!diagnosis.not_evaluated.empty()) {
-    text += '\n' + style.bold(say.not_judged) + '\n';
-    for (const rules::NotEvaluated& rule : diagnosis.not_evaluated)
-      text += fmt::format("  {}: {}\n", rule.rule, printable(rule.because));
-  }
-  return text;
+  text += findings_text(diagnosis, voice);
+  const std::string cleared = cleared_text(diagnosis, voice, detail);
+  const std::string not_judged = not_judged_text(diagnosis, voice, detail);
+  text += part(say.cleared, cleared) + part(say.not_judged, not_judged);
+  if (detail == Detail::brief && !(cleared + not_judged).empty())
+    text += fmt::format("  {}\n", style.dim(say.ask_full));
+  std::string refused;
+  for (const rules::RefusedRule& rule : diagnosis.refused) refused += fmt::format("  {}\n", printable(rule.because));
+  return text + part(say.refused, refused);
 }
 
 }  // namespace dmprof::report

@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 
+#include "dmprof/base/suggest.h"
+
 namespace dmprof::rules {
 
 struct Sandbox::State {
@@ -23,6 +25,7 @@ struct Sandbox::State {
 namespace {
 
 constexpr std::string_view table = "metrics";
+constexpr std::string_view opening = "SELECT (\n";
 constexpr int steps_per_call = 1000;  // virtual machine instructions between two looks at the budget
 constexpr int most_calls = 100;
 constexpr std::size_t longest_expression = 2000;
@@ -32,6 +35,19 @@ struct Finalize {
   void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
 };
 using Statement = std::unique_ptr<sqlite3_stmt, Finalize>;
+
+// With the place in the expression, and for a mistyped metric the one that may be meant.
+std::string does_not_compile(sqlite3* database, const std::string& expression, const Sandbox::State& state) {
+  if (!state.refused.empty()) return fmt::format("the condition '{}' does not compile: {}", expression, state.refused);
+  const std::string said = sqlite3_errmsg(database);
+  const int offset = sqlite3_error_offset(database) - static_cast<int>(opening.size());
+  const bool inside = offset >= 0 && offset < static_cast<int>(expression.size());
+  constexpr std::string_view unknown = "no such column: ";
+  std::string meant;
+  if (said.starts_with(unknown)) meant = did_you_mean(said.substr(unknown.size()), state.columns);
+  return fmt::format("the condition '{}' does not compile{}: {}{}", expression,
+                     inside ? fmt::format(" at character {}", offset + 1) : "", said, meant);
+}
 
 bool plain_name(std::string_view name) {
   return !name.empty() &&
@@ -148,15 +164,13 @@ Result<Sandbox::Outcome> Sandbox::evaluate(const std::string& expression,
   sqlite3_set_authorizer(database, &Hooks::authorize, state_.get());
   sqlite3_progress_handler(database, steps_per_call, &Hooks::count, state_.get());
 
-  const std::string sql = fmt::format("SELECT (\n{}\n) FROM {}", expression, table);
+  const std::string sql = fmt::format("{}{}\n) FROM {}", opening, expression, table);
   sqlite3_stmt* raw = nullptr;
   const char* tail = nullptr;
   const int prepared = sqlite3_prepare_v2(database, sql.c_str(), static_cast<int>(sql.size()), &raw, &tail);
   const Statement statement(raw);
   if (prepared != SQLITE_OK) {
-    return fail(ErrorKind::bad_input,
-                fmt::format("the condition '{}' does not compile: {}", expression,
-                            state_->refused.empty() ? sqlite3_errmsg(database) : state_->refused));
+    return fail(ErrorKind::bad_input, does_not_compile(database, expression, *state_));
   }
   if (raw == nullptr || (tail != nullptr && *tail != '\0') || sqlite3_column_count(raw) != 1) {
     return fail(ErrorKind::bad_input, fmt::format("'{}' is not one expression", expression));

@@ -29,6 +29,8 @@ class Sandbox {
   // What is not named is NULL. Unknown names are ignored.
   Status set_row(const std::map<std::string, double>& values);
 
+  struct State;  // of the implementation
+
   struct Outcome {
     std::optional<bool> truth;      // nothing: NULL
     std::set<std::string> columns;  // that the expression reads
@@ -42,7 +44,6 @@ class Sandbox {
   struct Close {
     void operator()(sqlite3* database) const;
   };
-  struct State;
   Sandbox(std::unique_ptr<sqlite3, Close> database, std::shared_ptr<State> state);
 
   std::shared_ptr<State> state_;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "rules/engine/fixes.h"
+#include "rules/engine/instruments.h"
 #include "rules/engine/row.h"
 #include "rules/engine/text.h"
 
@@ -15,7 +16,7 @@ namespace dmprof::rules {
 namespace {
 
 constexpr const char* budget_metric = "time_budget";
-constexpr const char* loss_metric = "events_lost";
+constexpr const char* loss_metric = "events_lost";  // what the instrument checks need
 
 const MetricValue* find(std::span<const MetricValue> values, const std::string& name) {
   const auto found =
@@ -58,84 +59,60 @@ void take_budget(Diagnosis& diagnosis, std::span<const MetricValue> values) {
   diagnosis.budget_reason = budget->reason;
 }
 
-struct Instruments {
-  std::map<std::string, std::size_t> invalid;  // metric to the note about it
-  std::optional<std::size_t> loss;             // index of the note that distrusts every count
-  std::optional<std::size_t> too_short;        // index of the note that too little was recorded
-};
-
-Instruments check_instruments(Diagnosis& diagnosis, std::span<const MetricValue> values, const Context& context) {
-  Instruments result;
-  if (context.broken_off) {
-    diagnosis.instrument.push_back(
-        {"instrument-broken-off",
-         Severity::warning,
-         "the recording broke off (its recorder was killed or could not write): findings rest on what was committed, "
-         "how much was lost is not known",
-         {}});
+// What the rule's details add, in their order: those of this kind whose condition is true on the row that the sandbox
+// holds.
+Result<Text> details_of(const Rule& rule, Detail::On on, Sandbox& sandbox, std::span<const MetricValue> values,
+                        const std::map<std::string, double>& thresholds) {
+  Text added;
+  for (const Detail& detail : rule.details) {
+    if (detail.on != on) continue;
+    auto outcome = sandbox.evaluate(detail.when, thresholds);
+    if (!outcome)
+      return fail(outcome.error().kind, fmt::format("{}: {}", rule.where(detail.when), outcome.error().message));
+    if (outcome->truth != true) continue;
+    added.en += ' ' + fill(detail.text.en, values, thresholds);
+    added.zh += fill(detail.text.in(Language::zh), values, thresholds);
   }
-  if (!context.cut_off.empty())
-    diagnosis.instrument.push_back({"instrument-cut-off", Severity::warning, context.cut_off, {}});
-  if (!context.too_short.empty()) {
-    diagnosis.instrument.push_back({"instrument-too-short", Severity::warning, context.too_short, {}});
-    result.too_short = diagnosis.instrument.size() - 1;
-    // Where the time of a few steps went says nothing about the next ones.
-    diagnosis.limiting.clear();
-    for (BudgetPart& part : diagnosis.budget) part.critical = false;
-  }
-  for (const MetricValue& value : values) {
-    if (value.status != ValueStatus::invalid) continue;
-    diagnosis.instrument.push_back({value.name == loss_metric ? "instrument-balance" : "instrument-ratio",
-                                    Severity::error,
-                                    fmt::format("{}: {}", value.name, value.reason),
-                                    {}});
-    result.invalid[value.name] = diagnosis.instrument.size() - 1;
-    if (value.name == loss_metric) result.loss = diagnosis.instrument.size() - 1;
-  }
-  if (const MetricValue* lost = find(values, loss_metric); lost != nullptr && lost->ok() && *lost->value > 0) {
-    const double all = *lost->value + static_cast<double>(lost->samples), share = *lost->value / all;
-    const bool too_many = share > context.tolerated_loss;
-    std::string causes;
-    for (const Part& part : lost->parts)
-      causes += fmt::format("{}{} {:.0f}", causes.empty() ? "" : ", ", part.name, part.value);
-    diagnosis.instrument.push_back(
-        {"instrument-loss",
-         too_many ? Severity::error : Severity::info,
-         fmt::format("{:.0f} of {:.0f} events were lost ({}); {}", *lost->value, all, causes,
-                     too_many ? "counts and shares are not to be trusted: record again, more slowly or with less on"
-                              : "too few to change a finding"),
-         {}});
-    if (too_many) result.loss = diagnosis.instrument.size() - 1;
-  }
-  std::map<std::pair<std::uint32_t, std::string>, std::string> first;
-  std::set<std::string> turned;
-  for (const Knob& knob : context.knobs) {
-    const auto [known, is_new] = first.emplace(std::pair(knob.process, knob.name), knob.value);
-    if (!is_new && known->second != knob.value) turned.insert(knob.name);
-  }
-  if (!turned.empty()) {
-    diagnosis.instrument.push_back(
-        {"instrument-settings",
-         Severity::warning,
-         fmt::format("{} changed during the recording: values mix the settings; use --by window",
-                     fmt::join(turned, ", ")),
-         {}});
-  }
-  return result;
+  return added;
 }
 
-// Notes the rule under every instrument error that its columns rest on; false when there is none.
-bool withhold(Diagnosis& diagnosis, const Instruments& instruments, const Rule& rule,
-              const std::vector<std::string>& columns, const Catalogue& catalogue) {
-  std::set<std::size_t> notes;
-  if (instruments.loss) notes.insert(*instruments.loss);
-  if (instruments.too_short) notes.insert(*instruments.too_short);
-  for (const std::string& column : columns) {
-    const auto found = instruments.invalid.find(metric_of(column, catalogue));
-    if (found != instruments.invalid.end()) notes.insert(found->second);
+Text because_of(const Rule& rule, const Text& details, std::span<const MetricValue> values,
+                const std::map<std::string, double>& thresholds) {
+  Text said = {fill(rule.because.en, values, thresholds) + details.en, ""};
+  if (!rule.because.zh.empty()) said.zh = fill(rule.because.zh, values, thresholds) + details.zh;
+  return said;
+}
+
+// The rule's fixes with what was measured filled in. Those that need a value nobody measured are left out.
+void fill_fixes(std::vector<Fix>& fixes, std::vector<Support>& support, std::span<const MetricValue> values,
+                const std::map<std::string, double>& thresholds) {
+  std::vector<Fix> kept;
+  std::vector<Support> kept_support;
+  for (std::size_t i = 0; i < fixes.size(); ++i) {
+    Fix& fix = fixes[i];
+    const std::optional<std::string> to = fill_plain(fix.to, values);
+    if (!to) continue;
+    fix.to = *to;
+    fix.when = with_thresholds(fix.when, thresholds);
+    for (auto& [engine, command] : fix.command) {
+      for (std::size_t at = command.find("{to}"); at != std::string::npos; at = command.find("{to}", at))
+        command.replace(at, 4, fix.to), at += fix.to.size();
+    }
+    kept.push_back(std::move(fix)), kept_support.push_back(support[i]);
   }
-  for (const std::size_t note : notes) diagnosis.instrument[note].withheld.push_back(rule.id);
-  return !notes.empty();
+  fixes = std::move(kept), support = std::move(kept_support);
+}
+
+// One proposal a knob is enough where the recording supports one of them.
+void drop_doubles(std::vector<SuggestedFix>& fixes) {
+  std::vector<SuggestedFix> kept;
+  for (SuggestedFix& fix : fixes) {
+    const auto covers = [&](const SuggestedFix& other) {
+      return other.knob == fix.knob && (other.to == fix.to || (fix.trial && !other.trial));
+    };
+    if (std::none_of(kept.begin(), kept.end(), covers)) kept.push_back(std::move(fix));
+  }
+  fixes = std::move(kept);
 }
 
 // How far the row, which the sandbox holds, supports each fix.
@@ -149,8 +126,7 @@ Result<std::vector<Support>> support_of(const Rule& rule, Sandbox& sandbox,
     }
     auto outcome = sandbox.evaluate(fix.when, thresholds);
     if (!outcome)
-      return fail(outcome.error().kind,
-                  fmt::format("{}: {}", rule.file.empty() ? rule.id : rule.file, outcome.error().message));
+      return fail(outcome.error().kind, fmt::format("{}: {}", rule.where(fix.when), outcome.error().message));
     support.push_back(!outcome->truth ? Support::unknown : *outcome->truth ? Support::shown : Support::not_shown);
   }
   return support;
@@ -158,18 +134,19 @@ Result<std::vector<Support>> support_of(const Rule& rule, Sandbox& sandbox,
 
 Finding make_finding(const Rule& rule, const Verdict& verdict, const Catalogue& catalogue,
                      std::span<const MetricValue> values, const std::map<std::string, double>& thresholds,
-                     std::span<const Support> support, const Context& context) {
+                     const Text& details, std::vector<Support> support, const Context& context) {
   Finding finding;
   finding.rule = rule.id;
   finding.severity = rule.severity;
   finding.confidence = rule.confidence;
   finding.objective = rule.objective;
   finding.title = rule.title;
-  finding.because = {fill(rule.because.en, values, thresholds), fill(rule.because.zh, values, thresholds)};
+  finding.because = because_of(rule, details, values, thresholds);
   finding.checks = rule.checks;
   std::vector<Fix> fixes = rule.fixes;
-  for (Fix& fix : fixes) fix.when = with_thresholds(fix.when, thresholds);
+  fill_fixes(fixes, support, values, thresholds);
   finding.fixes = suggest(fixes, context, support);
+  drop_doubles(finding.fixes);
   for (const std::string& column : verdict.columns) {
     const MetricValue* value = find(values, metric_of(column, catalogue));
     const std::map<std::string, double> row =
@@ -182,7 +159,7 @@ Finding make_finding(const Rule& rule, const Verdict& verdict, const Catalogue& 
   return finding;
 }
 
-Text why_cleared(const Rule& rule, const Verdict& verdict, const Catalogue& catalogue,
+Text why_cleared(const Rule& rule, const Verdict& verdict, const Text& details, const Catalogue& catalogue,
                  std::span<const MetricValue> values, const std::map<std::string, double>& thresholds) {
   Text deciding;
   for (const std::string& column : verdict.columns) {
@@ -191,8 +168,11 @@ Text why_cleared(const Rule& rule, const Verdict& verdict, const Catalogue& cata
     deciding.zh += (deciding.zh.empty() ? "" : "，") + one.zh;
   }
   const std::string asked = with_thresholds(verdict.deciding, thresholds);
-  return {fmt::format("{} ({}; the rule asks for {})", fill(rule.clears.en, values, thresholds), deciding.en, asked),
-          fmt::format("{}（{}；规则要求 {}）", fill(rule.clears.zh, values, thresholds), deciding.zh, asked)};
+  const auto sentence = [](const std::string& text, const char* stop) { return text.empty() ? text : stop + text; };
+  return {fmt::format("{} ({}; the rule asks for {}){}", fill(rule.clears.en, values, thresholds), deciding.en, asked,
+                      sentence(details.en, ".")),
+          fmt::format("{}（{}；规则要求 {}）{}", fill(rule.clears.zh, values, thresholds), deciding.zh, asked,
+                      sentence(details.zh, "。"))};
 }
 
 std::string why_missing(const Verdict& verdict, const Catalogue& catalogue, std::span<const MetricValue> values) {
@@ -222,13 +202,14 @@ Result<std::vector<std::string>> metrics_needed(std::span<const Rule> rules, con
   for (const Rule& rule : rules) {
     for (const std::string& condition : expressions_of(rule)) {
       auto outcome = sandbox->evaluate(condition, rule.thresholds);
-      if (!outcome)
-        return fail(outcome.error().kind,
-                    fmt::format("{}: {}", rule.file.empty() ? rule.id : rule.file, outcome.error().message));
+      if (!outcome) continue;  // diagnose() says so
       for (const std::string& column : outcome->columns) needed.insert(metric_of(column, catalogue));
     }
     // Metrics that only the text mentions.
-    for (const std::string* text : {&rule.because.en, &rule.because.zh, &rule.clears.en, &rule.clears.zh}) {
+    std::vector<const std::string*> texts = {&rule.because.en, &rule.because.zh, &rule.clears.en, &rule.clears.zh};
+    for (const Detail& detail : rule.details) texts.push_back(&detail.text.en), texts.push_back(&detail.text.zh);
+    for (const Fix& fix : rule.fixes) texts.push_back(&fix.to);
+    for (const std::string* text : texts) {
       for (std::size_t open = text->find('{'); open != std::string::npos; open = text->find('{', open + 1)) {
         const std::string name = text->substr(open + 1, text->find_first_of("}.", open) - open - 1);
         if (const std::string metric = metric_of(name, catalogue); !metric.empty()) needed.insert(metric);
@@ -242,36 +223,52 @@ Result<Diagnosis> diagnose(std::span<const Rule> rules, const Catalogue& catalog
                            const Context& context) {
   Diagnosis diagnosis;
   take_budget(diagnosis, values);
-  const Instruments instruments = check_instruments(diagnosis, values, context);
+  Instruments instruments = check_instruments(diagnosis, values, context);
   const std::vector<std::string> columns = columns_of(catalogue);
   auto sandbox = Sandbox::open(columns);
   if (!sandbox) return tl::unexpected(sandbox.error());
   const std::map<std::string, double> row = row_of(values);
-  for (const Rule& rule : rules) {
+  const auto apply = [&](const Rule& rule) -> Status {
     const std::map<std::string, double> thresholds = thresholds_of(rule, context.thresholds);
     auto verdict = judge(rule, *sandbox, row, thresholds);
     if (!verdict) return tl::unexpected(verdict.error());
-    switch (verdict->kind) {
-      case Verdict::Kind::not_evaluated:
-        withhold(diagnosis, instruments, rule, verdict->missing, catalogue);
-        diagnosis.not_evaluated.push_back({rule.id, why_missing(*verdict, catalogue, values)});
-        break;
-      case Verdict::Kind::quiet: {
-        if (instruments.loss || instruments.too_short) {
-          diagnosis.not_evaluated.push_back({rule.id, instruments.loss ? "too many events were lost to clear it"
-                                                                       : "the recording is too short to clear it"});
-          break;
-        }
-        diagnosis.cleared.push_back({rule.id, rule.title, why_cleared(rule, *verdict, catalogue, values, thresholds)});
-        break;
+    if (verdict->kind == Verdict::Kind::not_evaluated) {
+      withhold(diagnosis, instruments, rule, verdict->missing, catalogue);
+      diagnosis.not_evaluated.push_back({rule.id, why_missing(*verdict, catalogue, values)});
+      return {};
+    }
+    const bool fires = verdict->kind == Verdict::Kind::fires;
+    auto details = details_of(rule, fires ? Detail::On::fires : Detail::On::quiet, *sandbox, values, thresholds);
+    if (!details) return tl::unexpected(details.error());
+    if (!fires) {
+      // That a recording can be believed says nothing about the engine, unless the rule has something to say.
+      if (rule.distrusts && details->en.empty()) return {};
+      const std::string doubt = why_not_cleared(diagnosis, instruments, verdict->columns, catalogue);
+      if (!doubt.empty()) {
+        diagnosis.not_evaluated.push_back({rule.id, doubt});
+      } else {
+        diagnosis.cleared.push_back(
+            {rule.id, rule.severity, rule.title, why_cleared(rule, *verdict, *details, catalogue, values, thresholds)});
       }
-      case Verdict::Kind::fires: {
-        if (withhold(diagnosis, instruments, rule, verdict->columns, catalogue)) break;
-        auto support = support_of(rule, *sandbox, thresholds);
-        if (!support) return tl::unexpected(support.error());
-        diagnosis.findings.push_back(make_finding(rule, *verdict, catalogue, values, thresholds, *support, context));
-        break;
-      }
+      return {};
+    }
+    if (rule.distrusts) {
+      distrust(diagnosis, instruments, rule, because_of(rule, *details, values, thresholds), verdict->columns,
+               catalogue, values);
+      return {};
+    }
+    if (withhold(diagnosis, instruments, rule, verdict->columns, catalogue)) return {};
+    auto support = support_of(rule, *sandbox, thresholds);
+    if (!support) return tl::unexpected(support.error());
+    diagnosis.findings.push_back(
+        make_finding(rule, *verdict, catalogue, values, thresholds, *details, std::move(*support), context));
+    return {};
+  };
+  // Instrument rules first: the others rest on what they leave.
+  for (const bool instrument : {true, false}) {
+    for (const Rule& rule : rules) {
+      if (rule.distrusts.has_value() != instrument) continue;
+      if (const Status applied = apply(rule); !applied) diagnosis.refused.push_back({rule.id, applied.error().message});
     }
   }
   std::stable_sort(diagnosis.findings.begin(), diagnosis.findings.end(), [](const Finding& a, const Finding& b) {

@@ -70,6 +70,7 @@ struct Finding {
 
 struct Cleared {
   std::string rule;
+  Severity severity = Severity::warning;  // of the finding it would have been
   Text title;
   Text because;  // with the deciding number
 };
@@ -79,11 +80,17 @@ struct NotEvaluated {
   std::string because;  // "compute_occupancy is unavailable: …"
 };
 
+struct RefusedRule {
+  std::string rule;     // "" when the file holds no rule
+  std::string because;  // file, line, column, what is wrong
+};
+
 struct InstrumentNote {
-  std::string check;  // "instrument-ratio", "instrument-loss", "instrument-balance", "instrument-settings",
-                      // "instrument-broken-off", "instrument-too-short", "instrument-cut-off"
+  // An instrument rule, or "instrument-ratio", "instrument-loss", "instrument-balance", "instrument-broken-off",
+  // "instrument-too-short", "instrument-cut-off".
+  std::string check;
   Severity severity = Severity::warning;
-  std::string message;
+  Text message;
   std::vector<std::string> withheld;  // rules whose findings rest on what is distrusted
 };
 
@@ -95,6 +102,7 @@ struct Diagnosis {
   std::vector<InstrumentNote> instrument;
   std::vector<Cleared> cleared;
   std::vector<NotEvaluated> not_evaluated;
+  std::vector<RefusedRule> refused;  // the others were judged all the same
 };
 
 struct Context {

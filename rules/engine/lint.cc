@@ -53,6 +53,40 @@ bool promises_a_gain(const std::string& text) {
   return false;
 }
 
+// {name} of the rule's texts that nothing will be put in for.
+std::vector<std::string> foreign_placeholders(const Rule& rule, const Catalogue& catalogue) {
+  std::vector<const Text*> texts = {&rule.title, &rule.because, &rule.clears};
+  for (const Detail& detail : rule.details) texts.push_back(&detail.text);
+  std::vector<std::string> foreign;
+  const auto look = [&](const std::string& text) {
+    for (std::size_t open = text.find('{'); open != std::string::npos; open = text.find('{', open + 1)) {
+      const std::size_t close = text.find('}', open);
+      if (close == std::string::npos) break;
+      const std::string name = text.substr(open + 1, close - open - 1);
+      const bool known = name.starts_with(":") ? rule.thresholds.contains(name.substr(1))
+                                               : !metric_of(name.substr(0, name.find('.')), catalogue).empty();
+      if (!known) foreign.push_back(name);
+    }
+  };
+  for (const Text* text : texts) look(text->en), look(text->zh);
+  for (const Fix& fix : rule.fixes) look(fix.to);
+  return foreign;
+}
+
+// Where a rule comes from says how far it may be trusted: one site's report or a rule of thumb alone is low confidence.
+std::string wrong_source(const Rule& rule) {
+  bool any = false, solid = false;
+  for (const char* name : {"[D]", "[P]", "[C]", "[I]", "[H]"}) {
+    if (rule.source.find(name) == std::string::npos) continue;
+    any = true;
+    solid = solid || std::string_view("[D][P][C]").find(name) != std::string_view::npos;
+  }
+  if (!any) return "'source' names no class; begin it with [D], [P], [C], [I] or [H]";
+  if (!solid && rule.confidence != "low")
+    return "a rule whose source is one site's report [I] or a heuristic [H] alone has low confidence";
+  return "";
+}
+
 }  // namespace
 
 std::vector<Complaint> lint(std::span<const Rule> rules, const Catalogue& catalogue) {
@@ -67,7 +101,8 @@ std::vector<Complaint> lint(std::span<const Rule> rules, const Catalogue& catalo
     for (const std::string& condition : expressions_of(rule)) {
       auto outcome = sandbox->evaluate(condition, rule.thresholds);
       if (!outcome) {
-        complain(outcome.error().message + "; conditions read catalogued metrics only (`dmprof metrics`)");
+        complain(fmt::format("{}: {}; conditions read catalogued metrics only (`dmprof metrics`)",
+                             rule.where(condition), outcome.error().message));
         continue;
       }
       if (outcome->columns.empty()) complain(fmt::format("the condition '{}' reads no metric; drop it", condition));
@@ -98,6 +133,13 @@ std::vector<Complaint> lint(std::span<const Rule> rules, const Catalogue& catalo
     }
     if (promises_a_gain(rule.because.en))
       complain("'because' holds a typed figure; write {metric} or {:threshold} for it");
+    for (const std::string& name : foreign_placeholders(rule, catalogue))
+      complain(fmt::format("the text names {{{}}}, which is neither a metric nor a threshold of the rule", name));
+    for (const std::string& metric : rule.distrusts.value_or(std::vector<std::string>())) {
+      if (catalogue.find(metric) == nullptr)
+        complain(fmt::format("'distrusts' names {}, which is no catalogued metric", metric));
+    }
+    if (const std::string wrong = wrong_source(rule); !wrong.empty()) complain(wrong);
   }
   return complaints;
 }

@@ -18,13 +18,16 @@ constexpr std::size_t largest_file = 256 * 1024;
 
 // A complaint about the rule's text; caught in parse_rule.
 struct Wrong {
-  int line = 0;
+  Place place;
   std::string what;
 };
 
-[[noreturn]] void complain(const YAML::Node& node, std::string what) {
-  throw Wrong{node.Mark().line + 1, std::move(what)};
+Place place_of(const YAML::Node& node) {
+  const YAML::Mark mark = node.Mark();
+  return {std::max(0, mark.line) + 1, std::max(0, mark.column) + 1};
 }
+
+[[noreturn]] void complain(const YAML::Node& node, std::string what) { throw Wrong{place_of(node), std::move(what)}; }
 
 void only(const YAML::Node& node, std::initializer_list<std::string_view> keys, std::string_view where) {
   if (!node.IsMap()) complain(node, fmt::format("{} must be a mapping", where));
@@ -111,6 +114,27 @@ Fix fix(const YAML::Node& node) {
   return result;
 }
 
+Detail detail(const YAML::Node& node) {
+  only(node, {"on", "when", "en", "zh"}, "a detail");
+  Detail result;
+  using On = Detail::On;
+  result.on = choice<On>(node, "on", {{"fires", On::fires}, {"quiet", On::quiet}});
+  result.when = text(node, "when");
+  result.text = {text(node, "en"), text(node, "zh")};
+  return result;
+}
+
+// Where every expression of the rule stands.
+void note_places(const YAML::Node& node, Rule& rule) {
+  for (const YAML::Node& condition : node["all"]) rule.places[condition.Scalar()] = place_of(condition);
+  for (const char* list : {"fixes", "details"}) {
+    if (!node[list]) continue;
+    for (const YAML::Node& entry : node[list]) {
+      if (const YAML::Node when = entry["when"]) rule.places[when.Scalar()] = place_of(when);
+    }
+  }
+}
+
 Vector vector(const YAML::Node& node) {
   only(node, {"kind", "title", "metrics", "expect"}, "a vector");
   Vector result;
@@ -131,7 +155,7 @@ Vector vector(const YAML::Node& node) {
 Rule rule(const YAML::Node& node) {
   only(node,
        {"id", "title", "severity", "confidence", "source", "objective", "thresholds", "all", "because", "clears",
-        "checks", "fixes", "vectors"},
+        "details", "distrusts", "checks", "fixes", "vectors"},
        "a rule");
   Rule result;
   result.id = text(node, "id");
@@ -154,6 +178,19 @@ Rule rule(const YAML::Node& node) {
     if (!fixes.IsSequence()) complain(fixes, "'fixes' must be a list");
     for (const YAML::Node& entry : fixes) result.fixes.push_back(fix(entry));
   }
+  if (const YAML::Node details = node["details"]) {
+    if (!details.IsSequence()) complain(details, "'details' must be a list");
+    for (const YAML::Node& entry : details) result.details.push_back(detail(entry));
+  }
+  if (const YAML::Node distrusts = node["distrusts"]) {
+    if (!distrusts.IsSequence()) complain(distrusts, "'distrusts' must be a list, which may be empty");
+    result.distrusts.emplace();
+    for (const YAML::Node& entry : distrusts) {
+      if (!entry.IsScalar()) complain(entry, "every entry of 'distrusts' must be a metric's name");
+      result.distrusts->push_back(entry.Scalar());
+    }
+  }
+  note_places(node, result);
   const YAML::Node vectors = node["vectors"];
   if (!vectors || !vectors.IsSequence()) complain(node, "'vectors' must be a list");
   for (const YAML::Node& entry : vectors) result.vectors.push_back(vector(entry));
@@ -163,19 +200,19 @@ Rule rule(const YAML::Node& node) {
 }  // namespace
 
 Result<Rule> parse_rule(std::string_view yaml, std::string_view file) {
-  const auto bad = [file](int line, std::string_view what) {
-    return fail(ErrorKind::bad_input, fmt::format("{}:{}: {}", file, line, what));
+  const auto bad = [file](Place place, std::string_view what) {
+    return fail(ErrorKind::bad_input, fmt::format("{}:{}:{}: {}", file, place.line, place.column, what));
   };
-  if (yaml.size() > largest_file) return bad(1, fmt::format("a rule is at most {} KiB", largest_file / 1024));
+  if (yaml.size() > largest_file) return bad({}, fmt::format("a rule is at most {} KiB", largest_file / 1024));
   try {
     const YAML::Node node = YAML::Load(std::string(yaml));
     Rule result = rule(node);
     result.file = std::string(file);
     return result;
   } catch (const Wrong& wrong) {
-    return bad(std::max(1, wrong.line), wrong.what);
+    return bad(wrong.place, wrong.what);
   } catch (const YAML::Exception& error) {
-    return bad(error.mark.line + 1, error.msg);
+    return bad({std::max(0, error.mark.line) + 1, std::max(0, error.mark.column) + 1}, error.msg);
   }
 }
 
@@ -191,7 +228,7 @@ Result<Rule> load_rule(const std::string& path) {
   return parse_rule(yaml, path);
 }
 
-Result<std::vector<Rule>> load_rules(const std::string& folder) {
+Result<RuleFolder> load_rules(const std::string& folder) {
   std::error_code error;
   std::vector<std::string> files;
   // A range-for would throw where reading the folder fails half way (a disk error, a mount that goes away).
@@ -205,13 +242,16 @@ Result<std::vector<Rule>> load_rules(const std::string& folder) {
     return fail(ErrorKind::bad_input,
                 fmt::format("{}: holds no *.yaml; a playbook without rules finds nothing wrong", folder));
   std::sort(files.begin(), files.end());
-  std::vector<Rule> rules;
+  RuleFolder found;
   for (const std::string& file : files) {
     auto loaded = load_rule(file);
-    if (!loaded) return tl::unexpected(loaded.error());
-    rules.push_back(std::move(*loaded));
+    if (loaded) {
+      found.rules.push_back(std::move(*loaded));
+    } else {
+      found.refused.push_back(loaded.error());
+    }
   }
-  return rules;
+  return found;
 }
 
 }  // namespace dmprof::rules

@@ -19,6 +19,7 @@ std::vector<std::string> columns_of(const Catalogue& catalogue) {
   for (const Metric& metric : catalogue.metrics()) {
     if (metric.kind == MetricKind::array) continue;
     columns.push_back(metric.name);
+    for (const std::string& part : metric.part_names) columns.push_back(fmt::format("{}_{}", metric.name, part));
     if (metric.kind != MetricKind::distribution) continue;
     for (const char* percentile : percentiles) columns.push_back(fmt::format("{}_{}", metric.name, percentile));
   }
@@ -27,9 +28,16 @@ std::vector<std::string> columns_of(const Catalogue& catalogue) {
 
 std::string metric_of(const std::string& column, const Catalogue& catalogue) {
   if (catalogue.find(column) != nullptr) return column;
-  const std::size_t end = column.rfind('_');
-  const std::string stem = end == std::string::npos ? "" : column.substr(0, end);
-  return catalogue.find(stem) != nullptr ? stem : "";
+  for (std::size_t end = column.rfind('_'); end != std::string::npos && end > 0; end = column.rfind('_', end - 1)) {
+    const Metric* metric = catalogue.find(std::string_view(column).substr(0, end));
+    if (metric == nullptr) continue;
+    const std::string_view rest = std::string_view(column).substr(end + 1);
+    const bool percentile = metric->kind == MetricKind::distribution &&
+                            std::find(percentiles.begin(), percentiles.end(), rest) != percentiles.end();
+    const bool part = std::find(metric->part_names.begin(), metric->part_names.end(), rest) != metric->part_names.end();
+    if (percentile || part) return metric->name;
+  }
+  return "";
 }
 
 std::map<std::string, double> row_of(std::span<const MetricValue> values) {
@@ -37,6 +45,9 @@ std::map<std::string, double> row_of(std::span<const MetricValue> values) {
   for (const MetricValue& value : values) {
     if (!value.ok()) continue;
     if (value.value) row[value.name] = *value.value;
+    if (value.kind == MetricKind::shares) {
+      for (const Part& part : value.parts) row[fmt::format("{}_{}", value.name, part.name)] = part.value;
+    }
     if (!value.spread) continue;
     const Spread& spread = *value.spread;
     const std::array<double, 5> numbers = {spread.p50, spread.p90, spread.p95, spread.p99, spread.max};
@@ -54,8 +65,7 @@ Result<Verdict> judge(const Rule& rule, Sandbox& sandbox, const std::map<std::st
   for (const std::string& condition : rule.all) {
     auto outcome = sandbox.evaluate(condition, thresholds);
     if (!outcome)
-      return fail(outcome.error().kind,
-                  fmt::format("{}: {}", rule.file.empty() ? rule.id : rule.file, outcome.error().message));
+      return fail(outcome.error().kind, fmt::format("{}: {}", rule.where(condition), outcome.error().message));
     if (outcome->truth == false) {  // decides, whatever was missing before it
       verdict.kind = Verdict::Kind::quiet;
       verdict.deciding = condition;

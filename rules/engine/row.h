@@ -1,4 +1,5 @@
-// The metric row that conditions read: one column a metric, and `<metric>_p50` .. `_p99`, `_max` for distributions.
+// The metric row that conditions read: one column a metric, `<metric>_p50` .. `_p99`, `_max` for distributions, and
+// `<metric>_<part>` for shares whose parts are known by name.
 #pragma once
 
 #include <map>

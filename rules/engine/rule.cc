@@ -1,5 +1,7 @@
 #include "rules/engine/rule.h"
 
+#include <fmt/format.h>
+
 namespace dmprof::rules {
 
 std::string_view to_text(Severity severity) {
@@ -32,7 +34,14 @@ std::vector<std::string> expressions_of(const Rule& rule) {
   for (const Fix& fix : rule.fixes) {
     if (!fix.when.empty()) all.push_back(fix.when);
   }
+  for (const Detail& detail : rule.details) all.push_back(detail.when);
   return all;
+}
+
+std::string Rule::where(const std::string& expression) const {
+  const std::string& name = file.empty() ? id : file;
+  const auto place = places.find(expression);
+  return place == places.end() ? name : fmt::format("{}:{}:{}", name, place->second.line, place->second.column);
 }
 
 }  // namespace dmprof::rules

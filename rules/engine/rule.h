@@ -32,12 +32,25 @@ struct Fix {
     raise,
     lower
   } change = Change::set;  // raise/lower: only when the current value is below/above `to`
-  std::string to;
+  std::string to;          // may hold {metric}: the value as measured; the fix is not offered where there is none
   std::string
       path_to;       // in words, for an engine whose knob holds a path: no value can be typed for it; "" = no such fix
   std::string when;  // SQL: what of the recording supports it; unless true the fix is a proposal for trial. "" = always
   std::string note;
-  std::map<std::string, std::string> command;  // by engine: c8, dm-engine, vllm, sglang, llama.cpp, tensorrt-llm
+  // By engine: c8, dm-engine, vllm, sglang, llama.cpp, tensorrt-llm. {to} is replaced.
+  std::map<std::string, std::string> command;
+};
+
+// A sentence that is added to what a finding (fires) or a cleared rule (quiet) says, where the recording shows it.
+struct Detail {
+  enum class On { fires, quiet } on = On::fires;
+  std::string when;  // SQL
+  Text text;
+};
+
+// Where something stands in the rule's file, both from 1.
+struct Place {
+  int line = 1, column = 1;
 };
 
 struct Vector {
@@ -58,19 +71,31 @@ struct Rule {
   std::vector<std::string> all;              // SQL expressions over the metric row; the rule fires when all are true
   Text because;                              // {metric} is replaced by its value
   Text clears;                               // what a quiet rule says: why this is not the problem
+  std::vector<Detail> details;
+  // An instrument rule: judged before the others; where it fires, findings that rest on these metrics, or on a metric
+  // that a part of what it read is named after, are withheld. Empty list: it warns only. Nothing: no instrument rule.
+  std::optional<std::vector<std::string>> distrusts;
   std::vector<std::string> checks;
   std::vector<Fix> fixes;
   std::vector<Vector> vectors;
   std::string file;
+  std::map<std::string, Place> places;  // of every expression
+
+  // "file:line:column" of an expression, as far as known.
+  std::string where(const std::string& expression) const;
 };
 
-// Every SQL expression of the rule: its conditions, then what its fixes ask.
+// Every SQL expression of the rule: its conditions, then what its fixes and details ask.
 std::vector<std::string> expressions_of(const Rule& rule);
 
 // Errors name the file and line. A rule that is returned is complete, but not yet linted (lint.h).
 Result<Rule> parse_rule(std::string_view yaml, std::string_view file);
 Result<Rule> load_rule(const std::string& path);
+struct RuleFolder {
+  std::vector<Rule> rules;
+  std::vector<Error> refused;  // files that hold no rule: the others are there all the same
+};
 // Every *.yaml of a folder, by file name. An empty folder is an error: a playbook without rules finds nothing wrong.
-Result<std::vector<Rule>> load_rules(const std::string& folder);
+Result<RuleFolder> load_rules(const std::string& folder);
 
 }  // namespace dmprof::rules

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -35,6 +36,10 @@ std::optional<std::string> lookup(const std::string& name, std::span<const Metri
   }
   const std::size_t dot = name.find('.'), last = name.rfind('_');
   for (const MetricValue& value : values) {
+    if (value.kind == MetricKind::shares && name.starts_with(value.name + "_")) {
+      const Part* part = value.part(name.substr(value.name.size() + 1));
+      if (!value.ok() || part != nullptr) return value.ok() ? in_words(part->value, value.unit) : "unavailable";
+    }
     if (value.name == name) return value.ok() && value.value ? in_words(*value.value, value.unit) : "unavailable";
     if (dot != std::string::npos && value.name == name.substr(0, dot) && name.substr(dot) == ".subject") {
       return value.subject.empty() ? "unavailable" : value.subject;
@@ -69,6 +74,24 @@ std::string fill(const std::string& text, std::span<const MetricValue> values,
     filled += text.substr(at, open - at);
     const std::string name = text.substr(open + 1, close - open - 1);
     filled += lookup(name, values, thresholds).value_or(text.substr(open, close - open + 1));
+    at = close + 1;
+  }
+  return filled;
+}
+
+std::optional<std::string> fill_plain(const std::string& text, std::span<const MetricValue> values) {
+  std::string filled;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t open = text.find('{', at);
+    const std::size_t close = open == std::string::npos ? open : text.find('}', open);
+    if (close == std::string::npos) return filled + text.substr(at);
+    filled += text.substr(at, open - at);
+    const std::string name = text.substr(open + 1, close - open - 1);
+    const auto value =
+        std::find_if(values.begin(), values.end(), [&](const MetricValue& one) { return one.name == name; });
+    if (value == values.end() || !value->ok() || !value->value) return std::nullopt;
+    const double number = *value->value, whole = std::round(number);
+    filled += std::abs(number - whole) < 1e-9 ? fmt::format("{:.0f}", whole) : fmt::format("{:.3g}", number);
     at = close + 1;
   }
   return filled;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -15,5 +16,8 @@ std::string in_words(double value, const std::string& unit);
 // unknown name stays as it is.
 std::string fill(const std::string& text, std::span<const MetricValue> values,
                  const std::map<std::string, double>& thresholds);
+
+// Replaces {metric} by its plain number ("3", "0.42"), for commands and settings; nothing when one has no value.
+std::optional<std::string> fill_plain(const std::string& text, std::span<const MetricValue> values);
 
 }  // namespace dmprof::rules

@@ -37,11 +37,15 @@ rules::Diagnosis sample() {
   fix.recorded_engine = "dm-engine";
   finding.fixes.push_back(fix);
   diagnosis.findings.push_back(finding);
-  diagnosis.cleared.push_back(
-      {"speculation-engine-contention", {"contention", "争用"}, {"no request waited", "没有请求等待"}});
+  diagnosis.cleared.push_back({"speculation-engine-contention",
+                               rules::Severity::error,
+                               {"contention", "争用"},
+                               {"no request waited", "没有请求等待"}});
   diagnosis.not_evaluated.push_back({"host-bound", "host_gap_share is unavailable"});
-  diagnosis.instrument.push_back(
-      {"instrument-loss", rules::Severity::warning, "2 % of the events were lost", {"host-bound"}});
+  diagnosis.instrument.push_back({"instrument-loss",
+                                  rules::Severity::warning,
+                                  {"2 % of the events were lost", "丢失了 2 % 的事件"},
+                                  {"host-bound"}});
   return diagnosis;
 }
 
@@ -86,6 +90,43 @@ TEST(DiagnosisText, explains_the_names_of_engines_once_and_only_where_they_stand
   rules::Diagnosis own = sample();
   own.findings[0].fixes[0].command.erase("vllm");
   EXPECT_EQ(diagnosis_text(own, Style(false)).find("dm-simcard"), std::string::npos);
+}
+
+TEST(DiagnosisText, a_definition_and_a_fix_are_told_once) {
+  rules::Diagnosis several = sample();
+  several.findings.push_back(several.findings.front());
+  const std::string text = diagnosis_text(several, Style(false));
+  const std::size_t definition = text.find("hits / demand accesses");
+  EXPECT_EQ(text.find("hits / demand accesses", definition + 1), std::string::npos) << text;
+  EXPECT_NE(text.find("fix: cache_policy 0 -> 2 (as above)"), std::string::npos) << text;
+  const std::size_t attempt = text.find("try: ");
+  EXPECT_EQ(text.find("try: ", attempt + 1), std::string::npos) << text;
+}
+
+TEST(DiagnosisText, what_is_not_the_problem_is_short_unless_asked_for) {
+  rules::Diagnosis many = sample();
+  many.cleared.clear();
+  for (int i = 0; i < 12; ++i)
+    many.cleared.push_back(
+        {"mild-" + std::to_string(i), rules::Severity::info, {"t", ""}, {"reason " + std::to_string(i), ""}});
+  many.cleared.push_back({"grave", rules::Severity::error, {"t", ""}, {"its number", ""}});
+  for (int i = 0; i < 4; ++i)
+    many.not_evaluated.push_back({"short-" + std::to_string(i), "the recording is too short"});
+
+  const std::string brief = diagnosis_text(many, Style(false));
+  EXPECT_NE(brief.find("ok grave: its number"), std::string::npos) << "the gravest is told with its number:\n" << brief;
+  EXPECT_EQ(brief.find("reason 11"), std::string::npos) << brief;
+  EXPECT_NE(brief.find("mild-11"), std::string::npos) << "the others by name:\n" << brief;
+  EXPECT_NE(brief.find("short-3: the recording is too short"), std::string::npos)
+      << "a reason that many rules share is told:\n"
+      << brief;
+  EXPECT_EQ(brief.find("host_gap_share"), std::string::npos) << brief;
+  EXPECT_NE(brief.find("--full"), std::string::npos) << brief;
+
+  const std::string full = diagnosis_text(many, Style(false), rules::Language::en, Detail::full);
+  EXPECT_NE(full.find("ok mild-11: reason 11"), std::string::npos) << full;
+  EXPECT_NE(full.find("host-bound: host_gap_share is unavailable"), std::string::npos) << full;
+  EXPECT_EQ(full.find("--full"), std::string::npos) << full;
 }
 
 TEST(DiagnosisText, says_the_same_in_chinese) {

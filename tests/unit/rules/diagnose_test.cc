@@ -120,7 +120,7 @@ TEST(Diagnose, a_recording_that_is_too_short_blames_nobody_and_clears_nobody) {
   EXPECT_TRUE(firing.findings.empty());
   ASSERT_EQ(firing.instrument.size(), 1u);
   EXPECT_EQ(firing.instrument[0].check, "instrument-too-short");
-  EXPECT_EQ(firing.instrument[0].message, context.too_short);
+  EXPECT_EQ(firing.instrument[0].message.en, context.too_short);
   EXPECT_EQ(firing.instrument[0].withheld, std::vector<std::string>{"too-few-hits"});
   EXPECT_EQ(firing.limiting, "");
   ASSERT_EQ(firing.budget.size(), 2u);
@@ -157,18 +157,6 @@ TEST(Diagnose, a_profile_may_move_a_threshold) {
   Context context;
   context.thresholds = {{"too-few-hits.hits", 0.1}};
   EXPECT_TRUE(diagnosed({value("prefetch_hit_rate", .2), value("memory_stall_share", .4)}, context).findings.empty());
-}
-
-TEST(Diagnose, a_knob_that_was_turned_on_the_way_is_told) {
-  Knob before, after;
-  before.name = after.name = "lookahead";
-  before.value = "4", after.value = "8", after.since = 5;
-  const std::vector<Knob> knobs = {before, after};
-  Context context;
-  context.knobs = knobs;
-  const Diagnosis diagnosis = diagnosed({}, context);
-  ASSERT_EQ(diagnosis.instrument.size(), 1u);
-  EXPECT_EQ(diagnosis.instrument[0].check, "instrument-settings");
 }
 
 TEST(Diagnose, takes_over_the_budget_and_its_limiting_part) {

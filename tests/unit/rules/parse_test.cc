@@ -47,6 +47,35 @@ TEST(Parse, says_what_is_missing_or_unknown_and_where) {
   complaint(with("zh: 命中太少", "fr: Peu"));
 }
 
+TEST(Parse, reads_details_and_what_is_distrusted_and_knows_where_expressions_stand) {
+  const auto rule = parse_rule(
+      with("checks:", "details: [{on: quiet, when: prefetch_hit_rate > 0.9, en: a, zh: b}]\ndistrusts: [itl]\nchecks:"),
+      "r.yaml");
+  ASSERT_TRUE(rule) << rule.error().message;
+  EXPECT_EQ(rule->details.at(0).text.zh, "b");
+  ASSERT_TRUE(rule->distrusts);
+  EXPECT_EQ(*rule->distrusts, std::vector<std::string>{"itl"});
+  EXPECT_EQ(rule->where("memory_stall_share > 0.1"), "r.yaml:7:34");
+  EXPECT_EQ(rule->where("prefetch_hit_rate > 0.9"), "r.yaml:10:29");
+  complaint(with("checks:", "details: [{on: always, when: x, en: a}]\nchecks:"));
+  complaint(with("checks:", "details: [{on: fires, en: a}]\nchecks:"));
+  complaint(with("checks:", "details: yes\nchecks:"));
+  complaint(with("checks:", "distrusts: itl\nchecks:"));
+  complaint(with("checks:", "distrusts: [[itl]]\nchecks:"));
+}
+
+TEST(Parse, aliases_that_multiply_or_loop_end_soon) {
+  std::string laughs = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 12; ++i) {
+    laughs += "a" + std::to_string(i) + ": &a" + std::to_string(i) + " [";
+    for (int k = 0; k < 10; ++k) laughs += (k == 0 ? "*a" : ", *a") + std::to_string(i - 1);
+    laughs += "]\n";
+  }
+  complaint(laughs);
+  complaint("id: &loop [*loop]\n");
+  complaint(with("checks: [dmprof --metric prefetch_hit_rate]", "checks: &loop [*loop]"));
+}
+
 TEST(Parse, a_gain_has_no_place_to_be_typed) { complaint(with("to: \"2\"", "to: \"2\", predicted_gain: 1.4")); }
 
 TEST(Parse, survives_what_is_no_rule) {
@@ -71,6 +100,24 @@ TEST(Parse, names_the_path_that_is_no_file_or_holds_no_rules) {
   EXPECT_FALSE(load_rules("/nonexistent-folder"));
 }
 
+TEST(Parse, a_file_that_holds_no_rule_is_refused_by_name_and_the_others_are_read) {
+  namespace fs = std::filesystem;
+  const fs::path base = fs::temp_directory_path() / ("dmprof-rule-folder-test-" + std::to_string(::getpid()));
+  fs::remove_all(base);
+  fs::create_directories(base);
+  std::ofstream(base / "a.yaml") << "id: [broken";
+  std::ofstream(base / "b.yaml") << small_rule;
+  std::ofstream(base / "c.yaml") << std::string(10 * 1024 * 1024, '#');
+  std::ofstream(base / "readme.txt") << "no rule";
+  const auto folder = load_rules(base.string());
+  ASSERT_TRUE(folder) << folder.error().message;
+  EXPECT_EQ(folder->rules.size(), 1u);
+  ASSERT_EQ(folder->refused.size(), 2u);
+  EXPECT_TRUE(folder->refused[0].message.starts_with((base / "a.yaml").string() + ":"));
+  EXPECT_NE(folder->refused[1].message.find("256 KiB"), std::string::npos) << folder->refused[1].message;
+  fs::remove_all(base);
+}
+
 TEST(Parse, a_folder_that_cannot_be_read_is_an_error_and_never_an_exception) {
   namespace fs = std::filesystem;
   const fs::path base = fs::temp_directory_path() / ("dmprof-rules-test-" + std::to_string(::getpid()));
@@ -82,8 +129,11 @@ TEST(Parse, a_folder_that_cannot_be_read_is_an_error_and_never_an_exception) {
   { std::ofstream(base / "file") << "id: x"; }
   const auto refused = [&](const fs::path& folder) {
     const auto rules = load_rules(folder.string());
-    EXPECT_FALSE(rules) << folder;
-    if (rules) return;
+    if (rules) {  // the folder was read: what is in it was not
+      EXPECT_TRUE(rules->rules.empty()) << folder;
+      EXPECT_FALSE(rules->refused.empty()) << folder;
+      return;
+    }
     EXPECT_NE(rules.error().message.find(folder.string()), std::string::npos) << rules.error().message;
     EXPECT_EQ(rules.error().message.find('\n'), std::string::npos);
   };

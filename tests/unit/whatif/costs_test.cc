@@ -81,7 +81,7 @@ TEST(Load, requests_that_follow_one_another_are_a_closed_load_and_others_are_not
 TEST(Chances, are_the_measured_shares_and_beyond_them_a_line_that_never_rises) {
   specdec::Acceptance acceptance;
   acceptance.steps = 1000;
-  acceptance.positions = {{1000, 800}, {800, 600}, {600, 420}};
+  acceptance.positions = {{1000, 1000, 800}, {1000, 800, 600}, {1000, 600, 420}};
   const Chances chances = whatif::chances(acceptance, 5);
   ASSERT_EQ(chances.mid.size(), 5u);
   EXPECT_EQ(chances.measured, 3u);
@@ -97,13 +97,13 @@ TEST(Chances, are_the_measured_shares_and_beyond_them_a_line_that_never_rises) {
   }
   EXPECT_GT(chances.high[4] - chances.low[4], chances.high[2] - chances.low[2]);
 
-  acceptance.positions = {{1000, 500}, {500, 400}};  // rises by chance: not to be continued
+  acceptance.positions = {{1000, 1000, 500}, {1000, 500, 400}};  // rises by chance: not to be continued
   EXPECT_LE(whatif::chances(acceptance, 4).mid[3], 0.8);
 }
 
 TEST(Chances, positions_that_hardly_anybody_reached_are_not_measured) {
   specdec::Acceptance acceptance;
-  acceptance.positions = {{100, 20}, {20, 3}, {3, 3}};
+  acceptance.positions = {{100, 100, 20}, {100, 20, 3}, {100, 3, 3}};
   EXPECT_EQ(chances(acceptance, 3).measured, 2u);
   EXPECT_TRUE(chances({}, 3).mid.empty());
 }

@@ -1,0 +1,79 @@
+#include "dmprof/report/playbook_markdown.h"
+
+#include <fmt/format.h>
+
+namespace dmprof::report {
+namespace {
+
+// Text of a table's cell or a line: pipes and line ends would break it.
+std::string cell(const std::string& text) {
+  std::string safe;
+  for (const char c : text) {
+    if (c == '|') safe += '\\';
+    safe += c == '\n' ? ' ' : c;
+  }
+  return safe;
+}
+
+// Shell words and conditions; longer fences where the text has backticks itself.
+std::string code(const std::string& text) {
+  const char* fence = text.find('`') == std::string::npos ? "`" : "``";
+  return fmt::format("{}{}{}", fence, cell(text), fence);
+}
+
+std::string fix_lines(const rules::Fix& fix) {
+  using Change = rules::Fix::Change;
+  const char* verb = fix.change == Change::raise ? "raise" : fix.change == Change::lower ? "lower" : "set";
+  std::string text = fmt::format("- {} {} to {}", verb, code(fix.knob), code(fix.to));
+  if (!fix.note.empty()) text += ": " + cell(fix.note);
+  if (!fix.when.empty()) text += fmt::format(" (shown by the recording when {})", code(fix.when));
+  text += '\n';
+  for (const auto& [engine, command] : fix.command) text += fmt::format("  - {}: {}\n", engine, code(command));
+  return text;
+}
+
+std::string section(const rules::Rule& rule) {
+  std::string text =
+      fmt::format("## {}\n\n{}. Severity {}, confidence {}, source: {}.\n\n", rule.id, cell(rule.title.en),
+                  rules::to_text(rule.severity), rule.confidence, cell(rule.source));
+  text += rule.distrusts ? "Distrusts the recording when all of\n" : "Symptom: all of\n";
+  for (const std::string& condition : rule.all) text += fmt::format("- {}\n", code(condition));
+  if (!rule.thresholds.empty()) {
+    text += "\nThresholds: ";
+    for (const auto& [name, value] : rule.thresholds)
+      text += fmt::format("{}{} = {:g}", name == rule.thresholds.begin()->first ? "" : ", ", name, value);
+    text += ".\n";
+  }
+  text += fmt::format("\nCause: {}\n\nNot when: {}.\n", cell(rule.because.en), cell(rule.clears.en));
+  for (const rules::Detail& detail : rule.details)
+    text += fmt::format("\n{} when {}: {}\n", detail.on == rules::Detail::On::fires ? "Adds" : "Cleared, and says",
+                        code(detail.when), cell(detail.text.en));
+  if (rule.distrusts && !rule.distrusts->empty())
+    text += fmt::format("\nWithholds findings that rest on {}.\n", fmt::join(*rule.distrusts, ", "));
+  text += "\nCheck:\n";
+  for (const std::string& check : rule.checks) text += fmt::format("- {}\n", code(check));
+  if (!rule.fixes.empty()) text += "\nFix:\n";
+  for (const rules::Fix& fix : rule.fixes) text += fix_lines(fix);
+  return text + '\n';
+}
+
+}  // namespace
+
+std::string playbook_markdown(std::span<const rules::Rule> rules) {
+  std::string text =
+      "# The playbook\n\nMade from the rules themselves (`dmprof rules list --markdown > docs/playbook.md`); change "
+      "`rules/playbook/*.yaml`, not this page.\n`{metric}` stands for the value that was measured, `:name` for a "
+      "threshold, which a machine profile may override. Gains are never part of a rule: they are predicted or "
+      "measured.\nSources: [D] documentation of a vendor or engine, [P] paper, [C] computed, [I] one site's report, "
+      "[H] heuristic; I and H alone are low confidence.\n\n| rule | what it finds | severity | confidence |\n"
+      "|---|---|---|---|\n";
+  for (const rules::Rule& rule : rules)
+    text += fmt::format("| [{}](#{}) | {} | {} | {} |\n", rule.id, rule.id, cell(rule.title.en),
+                        rules::to_text(rule.severity), rule.confidence);
+  text += '\n';
+  for (const rules::Rule& rule : rules) text += section(rule);
+  text.pop_back();  // one line end at the end of the page
+  return text;
+}
+
+}  // namespace dmprof::report
