@@ -79,7 +79,8 @@ struct Recording {
   void keep_process(std::uint32_t process);
   // Whether its steps tell simulated time.
   bool in_virtual_time() const;
-  // What was measured about the machine that recorded (its memory, its arithmetic): it says nothing about a simulated one.
+  // What was measured about the machine that recorded (its memory, its arithmetic): it says nothing about a simulated
+  // one.
   void forget_machine();
   // The process with the most steps, else with the most events; nothing in an empty recording.
   std::optional<std::uint32_t> main_process() const;
