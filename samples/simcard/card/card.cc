@@ -100,6 +100,7 @@ void Card::begin_step() {
   }
   ++step_;
   step_start_ = simulation_.now();
+  moved_before_ = l2_moved();
   report_ = {};
   report_.step = step_;
   report_.start = step_start_;
@@ -128,8 +129,6 @@ void Card::begin_prefill() {
   report_.verify_time = done - start;
   report_.parameter_bytes = bytes;
   report_.flops = flops;
-  statistics_.flops += flops;
-  statistics_.prefill_bytes += bytes;
   if (observer_ != nullptr) {
     observer_->on_stage(Stage::host, step_start_, start, step_);
     observer_->on_stage(Stage::prefill, start, done, step_);
@@ -141,6 +140,7 @@ void Card::begin_prefill() {
 void Card::end_prefill() {
   report_.end = simulation_.now();
   ++statistics_.prefill_steps;
+  statistics_.flops += report_.flops;
   if (observer_ != nullptr) {
     observer_->on_step(report_);
     for (std::size_t i = batch_.size() - fresh_; i < batch_.size(); ++i)
@@ -310,6 +310,7 @@ void Card::end_step() {
   statistics_.flops += totals.flops;
   statistics_.l1_bytes += totals.l1_bytes;
   statistics_.block_bytes += totals.block_bytes;
+  statistics_.decode_l2_bytes += std::max(l2_moved(), moved_before_) - moved_before_;
   statistics_.decode_time += seconds(now - step_start_);
   statistics_.draft_time += seconds(report_.draft_time);
   statistics_.verify_time += seconds(report_.verify_time);

@@ -20,8 +20,9 @@ struct CardStatistics {
   std::uint64_t steps = 0, prefill_steps = 0, accesses = 0;
   std::uint64_t drafted = 0, accepted = 0;
   std::uint64_t emitted = 0, decoded = 0;  // tokens in all; of these by decode steps
-  std::uint64_t flops = 0, l1_bytes = 0, prefill_bytes = 0;
-  std::uint64_t block_bytes = 0;  // read by the modules as blocks, from whichever tier
+  std::uint64_t flops = 0, l1_bytes = 0;   // of passes that have ended
+  std::uint64_t decode_l2_bytes = 0;       // that L2 moved while decode steps ran that have ended
+  std::uint64_t block_bytes = 0;           // read by the modules as blocks, from whichever tier
   double decode_time = 0, draft_time = 0, verify_time = 0, stall_time = 0;  // seconds
   double load_time = 0;             // seconds from asking for a block to having it, summed over blocks
   double present = 0, sojourn = 0;  // request-seconds; seconds over completed requests (Little's law)
@@ -47,6 +48,7 @@ class Card : public Actor, private ServerListener, private StoreListener {
   const ModuleCacheStatistics& l0_statistics() const { return pass_.l0_statistics(); }
   const StoreStatistics& store_statistics() const { return store_.statistics(); }
   const ChannelStatistics& channel_statistics() const { return channels_.statistics(); }
+  std::uint64_t l2_moved() const { return channels_.moved(simulation_.now()); }
   std::size_t in_flight() const { return batch_.size() + waiting_.size(); }
 
   void on_event(std::uint32_t kind, std::uint64_t argument) override;
@@ -122,6 +124,7 @@ class Card : public Actor, private ServerListener, private StoreListener {
   bool awake_ = false;
   std::uint64_t next_request_;
   std::uint64_t step_ = 0;
+  std::uint64_t moved_before_ = 0;  // bytes of L2, at the step's start
   SimTime step_start_ = 0, verify_start_ = 0, verify_end_ = 0;
   std::uint32_t drafting_ = 0;            // sequences whose draft is not ready
   bool predicting_ = false;               // from the start of drafting to the end of verification

@@ -12,8 +12,8 @@ void add(CardStatistics& sum, const CardStatistics& each) {
   sum.steps += each.steps, sum.prefill_steps += each.prefill_steps, sum.accesses += each.accesses;
   sum.drafted += each.drafted, sum.accepted += each.accepted, sum.emitted += each.emitted;
   sum.decoded += each.decoded;
-  sum.flops += each.flops, sum.l1_bytes += each.l1_bytes, sum.prefill_bytes += each.prefill_bytes;
-  sum.block_bytes += each.block_bytes;
+  sum.flops += each.flops, sum.l1_bytes += each.l1_bytes;
+  sum.block_bytes += each.block_bytes, sum.decode_l2_bytes += each.decode_l2_bytes;
   sum.decode_time += each.decode_time, sum.draft_time += each.draft_time, sum.verify_time += each.verify_time;
   sum.stall_time += each.stall_time, sum.load_time += each.load_time, sum.present += each.present,
       sum.sojourn += each.sojourn, sum.unfinished += each.unfinished;
@@ -106,7 +106,8 @@ RunResult run_cards(const CardParameters& parameters, const RunOptions& options,
     add(result.l0, each->l0_statistics());
     add(result.store, each->store_statistics());
     add(result.engines, each->engine_statistics());
-    result.l2_bytes += each->channel_statistics().bytes;
+    result.l2_bytes += each->l2_moved();
+    result.l2_asked_bytes += each->channel_statistics().bytes;
     result.in_flight += each->in_flight();
   }
   result.energy = energy_of(parameters, result, options.cards);

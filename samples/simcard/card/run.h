@@ -31,7 +31,8 @@ struct RunResult {
   ModuleCacheStatistics l0;
   StoreStatistics store;  // L1
   ServerStatistics engines;
-  std::uint64_t l2_bytes = 0;
+  std::uint64_t l2_bytes = 0;        // moved by the end
+  std::uint64_t l2_asked_bytes = 0;  // with what was under way then
   std::uint64_t in_flight = 0;
   CardEnergy energy;
   // Little's law over the whole run, requests that are still there included: the time all of them spent in the system

@@ -67,8 +67,7 @@ Result<Figures> run_bandwidth_fixes(Section settings, std::uint64_t seed) {
   Figures figures{
       {"hit_rate", hit_rate(before), "ratio"},
       {"bandwidth_utilization",
-       over(count(before.l2_bytes - before.card.prefill_bytes),
-            before.card.decode_time * base->parameters.memory.l2_bandwidth),
+       over(count(before.card.decode_l2_bytes), before.card.decode_time * base->parameters.memory.l2_bandwidth),
        "ratio"},
       {"compute_occupancy", over(before.card.draft_time + before.card.verify_time, before.card.decode_time), "ratio"},
       {"stall_share", over(before.card.stall_time, before.card.draft_time + before.card.verify_time), "ratio"}};

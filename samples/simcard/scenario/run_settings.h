@@ -23,7 +23,7 @@ struct RunSettings {
   Result<ServeResult> closed_loop(std::int64_t users) const;
   // Serves the arrivals as described.
   Result<ServeResult> as_described() const;
-  Figure littles_law() const { return {"littles_law", *little, "ratio"}; }
+  Figure littles_law() const { return {"littles_law", *little, "x"}; }
 };
 
 // Keys: hardware, model, weight_bytes, lookahead, acceptance, falloff, prompt, output, length_spread, requests,
