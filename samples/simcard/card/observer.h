@@ -29,12 +29,12 @@ struct SpeculationReport {
   SimTime draft_time = 0, verify_time = 0, accept_time = 0;
 };
 
-enum class Tier : std::uint8_t { l0, l1 };
+enum class AskedTier : std::uint8_t { l0, l1 };
 
 // One for each tier that was asked, the fastest first; the wait is told by the last.
 struct AccessReport {
   SimTime time = 0, wait = 0;
-  Tier tier = Tier::l1;
+  AskedTier tier = AskedTier::l1;
   BlockId block = 0;
   std::uint64_t bytes = 0, step = 0;
   Found outcome = Found::hit;

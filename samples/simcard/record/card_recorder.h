@@ -48,10 +48,6 @@ class CardRecorder : public CardObserver {
   void on_queue(SimTime time, std::uint64_t batch, std::uint64_t waiting) override;
 
  private:
-  struct Span {
-    std::uint64_t start = 0, duration = 0;
-  };
-  static Span span(SimTime start, SimTime end);
   void slice(dmprof_track* track, std::uint32_t name, SimTime start, SimTime end, std::uint64_t step,
              std::uint64_t argument = 0);
   void transfer(dmprof_track* track, std::uint32_t from, std::uint32_t to, const BlockTransfer& transfer);

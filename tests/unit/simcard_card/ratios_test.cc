@@ -85,7 +85,8 @@ TEST(Ratios, LieBetween0And1InTinyRunsAndInOverload) {
           expect_share(value, where + key);
         }
         if (summary["prefetch_hit_rate"].is_number()) {
-          EXPECT_LE(summary["prefetch_hit_rate"].get<double>() + summary["late_rate"].get<double>(), 1 + 1e-12) << where;
+          EXPECT_LE(summary["prefetch_hit_rate"].get<double>() + summary["late_rate"].get<double>(), 1 + 1e-12)
+              << where;
         }
         if (summary["step_time_s"].is_number()) {
           EXPECT_LE(summary["draft_time_s"].get<double>() + summary["verify_time_s"].get<double>(),
@@ -110,7 +111,7 @@ TEST(Ratios, OfTheFixesExperimentHoldInRunsOfMicroseconds) {
     const Result<Document> document = Document::parse(std::string("{duration: ") + duration + "}", "short");
     ASSERT_TRUE(document);
     for (const Experiment& each : card_experiments()) {
-      const Result<Figures> figures = each.run(document->root(), 1);
+      const Result<Figures> figures = each.run(document->root(), {.seed = 1});
       ASSERT_TRUE(figures) << figures.error().message;
       for (const Figure& figure : *figures) {
         const bool difference = figure.name.ends_with("_gain");
