@@ -41,8 +41,9 @@ NodeRecorder::NodeRecorder(const ServeSpec& spec, std::uint32_t clock) : clock_(
   const std::uint32_t engines = draft_engines(spec.hardware);
   for (std::uint32_t i = 0; i < std::min(engines, kMostTracks); ++i)
     engines_.push_back(track(fmt::format("speculation engine {}", i)));
-  for (std::uint32_t i = 0; spec.prefill == Prefill::apart && i < std::min(narrow(whole(
-                                static_cast<double>(spec.prefill_nodes))), kMostTracks); ++i)
+  for (std::uint32_t i = 0; spec.prefill == Prefill::apart &&
+                            i < std::min(narrow(whole(static_cast<double>(spec.prefill_nodes))), kMostTracks);
+       ++i)
     prefill_nodes_.push_back(track(fmt::format("prefill node {}", i)));
   register_capacities(spec);
 }
@@ -62,8 +63,8 @@ void NodeRecorder::register_capacities(const ServeSpec& spec) {
   memory_tier_ = register_tier("memory", 1, false, h.memory(), cards * h.bandwidth(), units);
   std::uint32_t rank = 2;
   for (const TierParameters& tier : h.tiers) {
-    tiers_.push_back(register_tier(tier.name.c_str(), rank++, false, tier.capacity * tier.compression,
-                                   tier.link.bandwidth, 1));
+    tiers_.push_back(
+        register_tier(tier.name.c_str(), rank++, false, tier.capacity * tier.compression, tier.link.bandwidth, 1));
     tier_tracks_.push_back(track(tier.name));
   }
   dmprof_capacity_info link{};

@@ -45,8 +45,8 @@ CardObserver* RowRecorder::card(const CardParameters& parameters) {
 
 std::string RowRecorder::remark(const std::string& row) const {
   if (!ran_)
-    return fmt::format("{} is computed in closed form: no request is served, so there are no events and nothing to record",
-                       row);
+    return fmt::format(
+        "{} is computed in closed form: no request is served, so there are no events and nothing to record", row);
   if (!recorded_) return "";
   return fmt::format("of the runs that {} makes one is recorded: {}", row, run_);
 }

@@ -11,8 +11,8 @@ namespace dmprof::simcard {
 
 enum class ServeMoment : std::uint8_t { arrive, schedule, first_token, preempt, end };
 
-// A step from the first of its drafts to its tokens. The prompts that its newcomers owe are computed within it; they are
-// told as its last part, `prefill`, though the cards may do them first.
+// A step from the first of its drafts to its tokens. The prompts that its newcomers owe are computed within it; they
+// are told as its last part, `prefill`, though the cards may do them first.
 struct ServeStep {
   std::uint64_t step = 0;
   SimTime start = 0;   // the first draft began, or the step before ended
@@ -22,8 +22,8 @@ struct ServeStep {
   SimTime prefill = 0;
   std::uint64_t prompt_tokens = 0;  // of `prefill`
   StepCost cost;
-  double tokens = 0;     // of a sequence in the pass
-  double kv_bytes = 0;   // of cost.memory_bytes
+  double tokens = 0;    // of a sequence in the pass
+  double kv_bytes = 0;  // of cost.memory_bytes
   std::uint64_t waiting = 0;
 };
 
