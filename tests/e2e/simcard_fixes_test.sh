@@ -35,6 +35,7 @@ for knob in draft lookahead cache_policy; do
   more "$knob: bandwidth" "$(metric "$knob" bandwidth_utilization)" "$(metric slow bandwidth_utilization)"
   more "$knob: tokens a second" "$(metric "$knob" throughput)" "$(metric slow throughput)"
   more "$knob: step over its roofline" "$(metric slow step_time_over_roofline)" "$(metric "$knob" step_time_over_roofline)"
+  more "$knob: joules a token" "$(metric slow energy_per_token)" "$(metric "$knob" energy_per_token)"
   more "$knob: share of waiting" "$(metric slow memory_stall_share)" "$(metric "$knob" memory_stall_share)"
 done
 more "a better policy: step time" "$(metric slow step_time)" "$(metric cache_policy step_time)"

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "samples/simcard/card/energy.h"
+
 namespace dmprof::simcard {
 namespace {
 
@@ -34,6 +36,19 @@ Card::Card(Simulation& simulation, const CardParameters& parameters, const Langu
       token_time_(draft_token_time(parameters, parameters.settings.draft_billions)),
       next_request_((std::uint64_t{index} << 40) + 1) {
   set_interleave(parameters.settings.interleave);
+  if (observer_ != nullptr) tell_energy();
+}
+
+void Card::settle() {
+  store_.settle();
+  if (observer_ != nullptr) tell_energy();
+}
+
+void Card::tell_energy() {
+  const SimTime now = simulation_.now();
+  observer_->on_energy(
+      now, energy_of(parameters_, statistics_, pass_.l0_statistics(), store_.statistics(), l2_moved(), seconds(now))
+               .total());
 }
 
 void Card::set_interleave(bool on) { engines_.set_turn(on ? std::max<SimTime>(token_time_, 1) : 0); }
@@ -143,6 +158,7 @@ void Card::end_prefill() {
   statistics_.flops += report_.flops;
   if (observer_ != nullptr) {
     observer_->on_step(report_);
+    tell_energy();
     for (std::size_t i = batch_.size() - fresh_; i < batch_.size(); ++i)
       observer_->on_request(RequestMoment::first_token, batch_[i]->request, simulation_.now(), 0);
   }
@@ -323,6 +339,7 @@ void Card::end_step() {
     observer_->on_stage(Stage::verification, verify_start_, verify_end_, step_);
     observer_->on_stage(Stage::acceptance, verify_end_, now, step_);
     observer_->on_step(report_);
+    tell_energy();
   }
   account();
   std::erase_if(batch_, [this](const std::unique_ptr<Sequence>& each) {

@@ -10,25 +10,11 @@
 
 #include "samples/simcard/card/observer.h"
 #include "samples/simcard/card/parameters.h"
+#include "samples/simcard/card/statistics.h"
 #include "samples/simcard/card/verify_pass.h"
 #include "samples/simcard/core/server.h"
 
 namespace dmprof::simcard {
-
-struct CardStatistics {
-  std::uint64_t arrived = 0, completed = 0, refused = 0;
-  std::uint64_t steps = 0, prefill_steps = 0, accesses = 0;
-  std::uint64_t drafted = 0, accepted = 0;
-  std::uint64_t emitted = 0, decoded = 0;  // tokens in all; of these by decode steps
-  std::uint64_t flops = 0, l1_bytes = 0;   // of passes that have ended
-  std::uint64_t decode_l2_bytes = 0;       // that L2 moved while decode steps ran that have ended
-  std::uint64_t block_bytes = 0;           // read by the modules as blocks, from whichever tier
-  double decode_time = 0, draft_time = 0, verify_time = 0, stall_time = 0;  // seconds
-  double load_time = 0;             // seconds from asking for a block to having it, summed over blocks
-  double present = 0, sojourn = 0;  // request-seconds; seconds over completed requests (Little's law)
-  double unfinished = 0;            // seconds so far over the requests that are still there
-  double longest = 0;               // seconds, the longest request
-};
 
 class Card : public Actor, private ServerListener, private StoreListener {
  public:
@@ -41,7 +27,7 @@ class Card : public Actor, private ServerListener, private StoreListener {
   bool submit(std::uint32_t prompt, std::uint32_t output, Actor* ended, std::uint32_t kind);
   void set_interleave(bool on);
   // The run is over: tells the observer what is left to tell.
-  void settle() { store_.settle(); }
+  void settle();
 
   CardStatistics statistics();  // as of now
   ServerStatistics engine_statistics() { return engines_.statistics(); }
@@ -102,6 +88,7 @@ class Card : public Actor, private ServerListener, private StoreListener {
   void finish(Sequence& sequence);
   void learn(const Sequence& sequence, std::uint32_t tokens);
   void account();
+  void tell_energy();
   std::uint64_t occasion(const Sequence& sequence, std::uint64_t ahead) const;
   std::uint32_t room() const;
 

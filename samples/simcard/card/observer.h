@@ -64,6 +64,7 @@ class CardObserver {
   virtual void on_prefetch(const PrefetchNotice& notice, SimTime time, std::uint64_t step) = 0;
   virtual void on_block_transfer(const BlockTransfer& transfer) = 0;
   virtual void on_stream(StreamKind kind, std::uint64_t bytes, SimTime start, SimTime end) = 0;
+  virtual void on_energy(SimTime time, double joules) = 0;  // since the beginning
   virtual void on_queue(SimTime time, std::uint64_t batch, std::uint64_t waiting) = 0;
 };
 

@@ -40,20 +40,6 @@ void add(ServerStatistics& sum, const ServerStatistics& each) {
   sum.observed += each.observed;
 }
 
-CardEnergy energy_of(const CardParameters& p, const RunResult& result, std::uint32_t cards) {
-  CardEnergy energy;
-  energy.l2 = static_cast<double>(result.l2_bytes) * 8 * p.energy.l2_pj_per_bit * 1e-12;
-  // What is filled into L1 is written once; what hits is read.
-  const double l1_bytes = static_cast<double>(result.card.l1_bytes) + static_cast<double>(result.store.demand_bytes) +
-                          static_cast<double>(result.store.prefetch_bytes);
-  energy.l1 = l1_bytes * 8 * p.energy.l1_pj_per_bit * 1e-12;
-  const double l0_bytes = static_cast<double>(result.card.block_bytes) + static_cast<double>(result.l0.filled_bytes);
-  energy.l0 = l0_bytes * 8 * p.energy.l0_pj_per_bit * 1e-12;
-  energy.compute = static_cast<double>(result.card.flops) * p.energy.pj_per_flop * 1e-12;
-  energy.idle = p.energy.static_watts * seconds(result.ended) * cards;
-  return energy;
-}
-
 // Events that may be pending, in all cards together and at least in each.
 constexpr std::size_t kMostPending = std::size_t{1} << 22, kLeastPending = std::size_t{1} << 16;
 
@@ -110,7 +96,8 @@ RunResult run_cards(const CardParameters& parameters, const RunOptions& options,
     result.l2_asked_bytes += each->channel_statistics().bytes;
     result.in_flight += each->in_flight();
   }
-  result.energy = energy_of(parameters, result, options.cards);
+  result.energy = energy_of(parameters, result.card, result.l0, result.store, result.l2_bytes,
+                            seconds(result.ended) * options.cards);
   if (std::any_of(feeds.begin(), feeds.end(), [](const auto& each) { return each->overrun(); })) {
     result.verdict = fmt::format(
         "overload: {} requests wait at {:.3f} s of virtual time and more keep coming than the card finishes ({} "

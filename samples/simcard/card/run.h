@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "samples/simcard/card/card.h"
+#include "samples/simcard/card/energy.h"
 #include "samples/simcard/card/feed.h"
 
 namespace dmprof::simcard {
@@ -16,11 +17,6 @@ struct RunOptions {
   SimTime duration = kSecond;
   std::uint32_t cards = 1;
   SimTime poll = 10 * kMillisecond;  // virtual time between looks at the knobs that may change while it runs
-};
-
-struct CardEnergy {  // joules
-  double l2 = 0, l1 = 0, l0 = 0, compute = 0, idle = 0;
-  double total() const { return l2 + l1 + l0 + compute + idle; }
 };
 
 struct RunResult {

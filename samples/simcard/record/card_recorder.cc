@@ -184,6 +184,11 @@ void CardRecorder::on_stream(StreamKind kind, std::uint64_t bytes, SimTime start
   transfer(memory_, names_.l2, kind == StreamKind::draft ? names_.engine : names_.l0, {0, start, end, bytes, bytes, 1});
 }
 
+void CardRecorder::on_energy(SimTime time, double joules) {
+  dmprof_clock_set(names_.clock, nanoseconds(time));
+  dmprof_counter(requests_, names_.energy, joules);
+}
+
 void CardRecorder::on_queue(SimTime time, std::uint64_t batch, std::uint64_t waiting) {
   dmprof_clock_set(names_.clock, nanoseconds(time));
   dmprof_counter(requests_, names_.batch, static_cast<double>(batch));

@@ -15,7 +15,7 @@ namespace dmprof::simcard {
 struct RecordedNames {
   std::uint32_t clock = 0;
   std::array<std::uint32_t, 5> stages{};
-  std::uint32_t draft = 0, prediction = 0, scheduling = 0, layer = 0, batch = 0, waiting = 0;
+  std::uint32_t draft = 0, prediction = 0, scheduling = 0, layer = 0, batch = 0, waiting = 0, energy = 0;
   std::uint32_t l0 = 0, l1 = 0, l2 = 0, engine = 0;
 };
 
@@ -45,6 +45,7 @@ class CardRecorder : public CardObserver {
   void on_prefetch(const PrefetchNotice& notice, SimTime time, std::uint64_t step) override;
   void on_block_transfer(const BlockTransfer& transfer) override;
   void on_stream(StreamKind kind, std::uint64_t bytes, SimTime start, SimTime end) override;
+  void on_energy(SimTime time, double joules) override;
   void on_queue(SimTime time, std::uint64_t batch, std::uint64_t waiting) override;
 
  private:

@@ -18,6 +18,7 @@ Recorder::Recorder(const CardParameters& parameters, std::uint32_t cards) {
   names_.layer = dmprof_name("layer");
   names_.batch = dmprof_name("batch_size");
   names_.waiting = dmprof_name("waiting");
+  names_.energy = dmprof_name("energy_joules");
   const bool observed = attached() && cards <= kMostRecordedCards;
   for (std::uint32_t i = 0; observed && i < cards; ++i)
     cards_.push_back(std::make_unique<CardRecorder>(names_, i, cards, parameters.engine.engines));

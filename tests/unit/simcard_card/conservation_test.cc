@@ -17,6 +17,7 @@ TEST(Conservation, RequestsThatArrivedEndedOrAreThere) {
   const RunResult r = run_for(p, 0.5, 1, &observer);
   EXPECT_EQ(r.card.arrived, r.card.completed + r.in_flight);
   EXPECT_EQ(observer.requests_ended, r.card.completed);
+  EXPECT_DOUBLE_EQ(observer.joules, r.energy.total());
   EXPECT_EQ(r.card.refused, 0u);
 }
 

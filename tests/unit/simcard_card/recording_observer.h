@@ -56,6 +56,11 @@ struct KeepingObserver : CardObserver {
     note({11, bytes, word(start), word(end)});
     transfer_bytes += bytes;
   }
+  void on_energy(SimTime, double now) override {
+    EXPECT_GE(now, joules);
+    joules = now;
+  }
+  double joules = 0;
   void on_queue(SimTime, std::uint64_t batch, std::uint64_t waiting) override { note({12, batch, waiting}); }
 };
 
