@@ -145,6 +145,7 @@ Status run(const Arguments& arguments, std::span<const Experiment> experiments) 
   // Without a recorder nobody looks, and the cards need not say what they do.
   const Observers observers = [&recorder](std::uint32_t card) { return recorder.card(card); };
   const RunResult result = run_cards(description->parameters, description->options, observers, poll);
+  recorder.bench(description->parameters, description->options.seed, result.ended);
   DMPROF_TRY(
       write_all(stdout, arguments.json ? summary_json(*description, result) : summary_text(*description, result)));
   if (!result.verdict.empty()) return fail(ErrorKind::bad_input, result.verdict);

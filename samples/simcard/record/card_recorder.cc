@@ -94,6 +94,7 @@ void CardRecorder::on_step(const StepReport& step) {
   event.kv_bytes = step.kv_bytes;
   event.flops = step.flops;
   dmprof_step(compute_, &event);
+  if (!step.prefill) ++batches_[step.batch];
 }
 
 void CardRecorder::on_speculation(const SpeculationReport& report) {

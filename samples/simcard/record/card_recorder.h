@@ -8,6 +8,7 @@
 
 #include "dmprof/sdk/dmprof.h"
 #include "samples/simcard/card/observer.h"
+#include "samples/simcard/record/bench.h"
 
 namespace dmprof::simcard {
 
@@ -34,6 +35,9 @@ class CardRecorder : public CardObserver {
   CardRecorder(const CardRecorder&) = delete;
   CardRecorder& operator=(const CardRecorder&) = delete;
 
+  // Decode steps so far.
+  const BatchCounts& batches() const { return batches_; }
+
   void on_request(RequestMoment moment, std::uint64_t request, SimTime time, std::uint64_t tokens) override;
   void on_stage(Stage stage, SimTime start, SimTime end, std::uint64_t step) override;
   void on_engine(std::uint32_t engine, SimTime start, SimTime end, std::uint64_t request) override;
@@ -58,6 +62,7 @@ class CardRecorder : public CardObserver {
 
   const RecordedNames& names_;
   std::uint32_t index_, cards_;
+  BatchCounts batches_;
   std::vector<dmprof_track*> tracks_;  // each once
   dmprof_track *compute_, *prefetch_, *memory_, *requests_;
   std::vector<dmprof_track*> engines_;

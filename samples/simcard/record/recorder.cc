@@ -25,6 +25,11 @@ Recorder::Recorder(const CardParameters& parameters, std::uint32_t cards) {
   register_capacities(parameters, cards);
 }
 
+void Recorder::bench(const CardParameters& parameters, std::uint64_t seed, SimTime ended) {
+  if (cards_.size() != 1 || parameters.settings.draft_billions <= 0 || parameters.settings.lookahead == 0) return;
+  record_bench(parameters, seed, cards_.front()->batches(), ended, session_.clock());
+}
+
 void Recorder::register_capacities(const CardParameters& p, std::uint32_t cards) {
   // Sizes, rates and units of all cards together, as their events are.
   const auto n = static_cast<double>(cards);

@@ -19,6 +19,8 @@ class Recorder {
   bool attached() const { return session_.attached(); }
   // nullptr: not observed, because nobody is attached or there are more than kMostRecordedCards.
   CardObserver* card(std::uint32_t index) { return index < cards_.size() ? cards_[index].get() : nullptr; }
+  // The run has ended: measures what steps without speculation take, of a single card that drafts.
+  void bench(const CardParameters& parameters, std::uint64_t seed, SimTime ended);
 
  private:
   void register_capacities(const CardParameters& parameters, std::uint32_t cards);
