@@ -4,7 +4,6 @@
 #include <array>
 #include <limits>
 #include <map>
-#include <set>
 #include <string_view>
 #include <unordered_set>
 
@@ -33,51 +32,51 @@ struct Waits {
 };
 
 // Stretches in which a request waits for admission, and in which one is being served.
-struct Service {
-  Intervals waiting, serving;
-};
-
-Service service(const View& view, std::size_t unit) {
-  std::map<std::uint64_t, TimeNs> waits_since, served_since;
-  Service result;
-  TimeNs last = 0;
-  const auto close = [](std::map<std::uint64_t, TimeNs>& open, std::uint64_t request, TimeNs time, Intervals& into) {
-    const auto found = open.find(request);
-    if (found == open.end()) return;
-    into.push_back({found->second, time});
-    open.erase(found);
-  };
-  for (const RequestEvent& event : view.recording().requests) {
-    if (view.unit_of(event.track) != unit) continue;
-    last = std::max(last, event.time);
+class Service {
+ public:
+  void add(const RequestEvent& event) {
     switch (event.point) {
       case RequestPoint::arrive:
-        waits_since.emplace(event.request, event.time);
+        waits_since_.emplace(event.request, event.time);
         break;
       case RequestPoint::preempt:
-        close(served_since, event.request, event.time, result.serving);
-        waits_since.emplace(event.request, event.time);
+        close(served_since_, event, serving_);
+        waits_since_.emplace(event.request, event.time);
         break;
       case RequestPoint::schedule:
       case RequestPoint::first_token:
-        close(waits_since, event.request, event.time, result.waiting);
-        served_since.emplace(event.request, event.time);
+        close(waits_since_, event, waiting_);
+        served_since_.emplace(event.request, event.time);
         break;
       case RequestPoint::end:
       case RequestPoint::fail:
-        close(waits_since, event.request, event.time, result.waiting);
-        close(served_since, event.request, event.time, result.serving);
+        close(waits_since_, event, waiting_);
+        close(served_since_, event, serving_);
         break;
     }
   }
-  // Still there when the recording ends.
-  const TimeNs forever = std::numeric_limits<TimeNs>::max();
-  for (const auto& [request, since] : waits_since) result.waiting.push_back({since, forever});
-  for (const auto& [request, since] : served_since) result.serving.push_back({since, forever});
-  result.waiting = unite(std::move(result.waiting));
-  result.serving = unite(std::move(result.serving));
-  return result;
-}
+  // All events were added. Who is still there then outlives the recording.
+  void finish() {
+    const TimeNs forever = std::numeric_limits<TimeNs>::max();
+    for (const auto& [request, since] : waits_since_) waiting_.push_back({since, forever});
+    for (const auto& [request, since] : served_since_) serving_.push_back({since, forever});
+    waiting_ = unite(std::move(waiting_));
+    serving_ = unite(std::move(serving_));
+  }
+  const Intervals& waiting() const { return waiting_; }
+  const Intervals& serving() const { return serving_; }
+
+ private:
+  using Open = std::map<std::uint64_t, TimeNs>;
+  static void close(Open& open, const RequestEvent& event, Intervals& into) {
+    const auto found = open.find(event.request);
+    if (found == open.end()) return;
+    into.push_back({found->second, event.time});
+    open.erase(found);
+  }
+  Open waits_since_, served_since_;
+  Intervals waiting_, serving_;
+};
 
 // What goes on around the tracks of a unit.
 struct Around {
@@ -85,56 +84,94 @@ struct Around {
   Intervals transfers;
 };
 
-Around around_unit(const View& view, std::size_t unit) {
-  Around around{service(view, unit), {}};
-  for (const Transfer& transfer : view.recording().transfers) {
-    if (view.unit_of(transfer.track) == unit) around.transfers.push_back({transfer.start, end_of(transfer)});
-  }
-  around.transfers = unite(std::move(around.transfers));
-  return around;
-}
-
-Stages stages_of(const View& view, const Scope& scope, TrackId track) {
+struct OfTrack {
   Stages stages;
-  const Recording& recording = view.recording();
-  std::unordered_set<std::uint64_t> sliced;
+  Waits waits;
+  std::unordered_set<std::uint64_t> sliced;  // steps that have slices of their stages
+};
+
+// The recording sorted by unit and by track, in one reading whatever the number of either: of a thousand cards each
+// has a track that runs steps.
+struct Sorted {
+  std::map<std::size_t, Around> units;
+  std::map<TrackId, OfTrack> tracks;
+  std::uint64_t steps = 0;
+};
+
+void add_slices(const Recording& recording, Sorted& sorted) {
   for (const Slice& slice : recording.slices) {
-    if (slice.track != track) continue;
+    const auto found = sorted.tracks.find(slice.track);
+    if (found == sorted.tracks.end()) continue;
     const Work work = work_of(recording.name(slice.name));
     const TimeRange range{slice.start, end_of(slice)};
+    Stages& stages = found->second.stages;
     if (work == Work::draft) stages.draft.push_back(range);
     if (work == Work::verify) stages.verify.push_back(range);
     if (work == Work::host) stages.host.push_back(range);
-    if (work == Work::draft || work == Work::verify) sliced.insert(slice.step);
+    if (work == Work::draft || work == Work::verify) found->second.sliced.insert(slice.step);
   }
-  for (const Step& step : view.steps(scope)) {
-    if (step.track != track) continue;
-    const TimeNs end = end_of(step);
-    stages.steps.push_back({step.start, end});
-    if (step.step != 0 && sliced.contains(step.step)) continue;
-    const auto after = [end](TimeNs from, TimeNs length) { return std::min(end, add_duration(from, length)); };
-    const TimeNs drafted = after(step.start, step.draft_time), verified = after(drafted, step.verify_time);
-    stages.draft.push_back({step.start, drafted});
-    stages.verify.push_back({drafted, verified});
-    stages.host.push_back({verified, after(verified, step.accept_time)});
-  }
-  for (Intervals* part : {&stages.draft, &stages.verify, &stages.host, &stages.steps}) *part = unite(std::move(*part));
-  // Slices of prefill, warm-up and baseline steps are in the lists too; their time is not in the scope's.
-  return stages;
 }
 
-Waits waits_of(const View& view, const Scope& scope, TrackId track, bool only_track) {
-  Waits waits;
+void add_step(const Step& step, OfTrack& track) {
+  const TimeNs end = end_of(step);
+  track.stages.steps.push_back({step.start, end});
+  if (step.step != 0 && track.sliced.contains(step.step)) return;
+  const auto after = [end](TimeNs from, TimeNs length) { return std::min(end, add_duration(from, length)); };
+  const TimeNs drafted = after(step.start, step.draft_time), verified = after(drafted, step.verify_time);
+  track.stages.draft.push_back({step.start, drafted});
+  track.stages.verify.push_back({drafted, verified});
+  track.stages.host.push_back({verified, after(verified, step.accept_time)});
+}
+
+// Of a single track that runs steps all waits are its own, also those of accesses that name no step.
+void add_waits(const View& view, const Scope& scope, Sorted& sorted) {
+  OfTrack* const only = sorted.tracks.size() == 1 ? &sorted.tracks.begin()->second : nullptr;
   view.each_access(scope, [&](const BlockAccess& access) {
     if (access.wait <= 0) return;
-    const Step* step = view.find_step(access.step);
-    if (!only_track && (step == nullptr || step->track != track)) return;
-    (access.outcome == AccessOutcome::late ? waits.late : waits.miss)
+    OfTrack* track = only;
+    if (track == nullptr) {
+      const Step* step = view.find_step(access.step);
+      const auto found = step == nullptr ? sorted.tracks.end() : sorted.tracks.find(step->track);
+      if (found == sorted.tracks.end()) return;
+      track = &found->second;
+    }
+    (access.outcome == AccessOutcome::late ? track->waits.late : track->waits.miss)
         .push_back({access.time, add_duration(access.time, access.wait)});
   });
-  waits.miss = unite(std::move(waits.miss));
-  waits.late = unite(std::move(waits.late));
-  return waits;
+}
+
+Sorted sort_out(const View& view, const Scope& scope) {
+  Sorted sorted;
+  const Recording& recording = view.recording();
+  const std::vector<Step> steps = view.steps(scope);
+  sorted.steps = steps.size();
+  for (const Step& step : steps) {
+    sorted.tracks.try_emplace(step.track);
+    sorted.units.try_emplace(view.unit_of(step.track));
+  }
+  for (const RequestEvent& event : recording.requests) {
+    if (const auto unit = sorted.units.find(view.unit_of(event.track)); unit != sorted.units.end())
+      unit->second.requests.add(event);
+  }
+  for (const Transfer& transfer : recording.transfers) {
+    if (const auto unit = sorted.units.find(view.unit_of(transfer.track)); unit != sorted.units.end())
+      unit->second.transfers.push_back({transfer.start, end_of(transfer)});
+  }
+  add_slices(recording, sorted);
+  for (const Step& step : steps) add_step(step, sorted.tracks.at(step.track));
+  add_waits(view, scope, sorted);
+  for (auto& [unit, around] : sorted.units) {
+    around.requests.finish();
+    around.transfers = unite(std::move(around.transfers));
+  }
+  // Slices of prefill, warm-up and baseline steps are in the lists too; their time is not in the scope's.
+  for (auto& [id, track] : sorted.tracks) {
+    Stages& stages = track.stages;
+    for (Intervals* part :
+         {&stages.draft, &stages.verify, &stages.host, &stages.steps, &track.waits.miss, &track.waits.late})
+      *part = unite(std::move(*part));
+  }
+  return sorted;
 }
 
 // What each part took of one track's wall time.
@@ -175,19 +212,14 @@ void sample_steps(const Claims& claims, const Intervals& wall, const Intervals& 
 
 Parts decompose(const View& view, const Scope& scope) {
   Parts parts;
-  std::set<TrackId> tracks;
-  const std::vector<Step> steps = view.steps(scope);
-  for (const Step& step : steps) tracks.insert(step.track), ++parts.steps;
-  const Recording& recording = view.recording();
-  parts.knows_requests = !recording.requests.empty();
-  std::map<std::size_t, Around> around;
-  for (const TrackId track : tracks) {
-    const std::size_t unit = view.unit_of(track);
-    if (!around.contains(unit)) around.emplace(unit, around_unit(view, unit));
-    const auto& [requests, transfers] = around.at(unit);
-    const Intervals wall = view.time(scope, track);
-    const Stages stages = stages_of(view, scope, track);
-    const Waits waits = waits_of(view, scope, track, tracks.size() == 1);
+  const Sorted sorted = sort_out(view, scope);
+  parts.steps = sorted.steps;
+  parts.knows_requests = !view.recording().requests.empty();
+  for (const auto& [id, track] : sorted.tracks) {
+    const auto& [requests, transfers] = sorted.units.at(view.unit_of(id));
+    const Intervals wall = view.time(scope, id);
+    const Stages& stages = track.stages;
+    const Waits& waits = track.waits;
     Intervals left = wall;
     // Gives the part what of `claim` nobody before it took.
     const auto take = [&left](const Intervals& claim) {
@@ -209,10 +241,10 @@ Parts decompose(const View& view, const Scope& scope) {
     claims.transfer = take(transfers);
     Intervals rest = take(stages.steps);
     claims.host.insert(claims.host.end(), rest.begin(), rest.end());
-    rest = take(requests.serving);
+    rest = take(requests.serving());
     claims.host.insert(claims.host.end(), rest.begin(), rest.end());
     claims.host = unite(std::move(claims.host));
-    claims.queue = take(requests.waiting);
+    claims.queue = take(requests.waiting());
     claims.idle = left;
     parts.wall += length(wall);
     parts.queue += length(claims.queue);

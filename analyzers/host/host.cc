@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <unordered_map>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -96,11 +98,27 @@ MetricValue hysteresis(const View& view, const Scope& scope) {
   return value;
 }
 
+// Tokens of decode steps, and of prompts whose first token no decode step told of.
+double output_tokens(const Recording& recording) {
+  double tokens = 0;
+  std::unordered_map<std::uint64_t, TimeNs> first;  // row of each request
+  for (const SpeculationStep& row : recording.speculation) {
+    tokens += row.emitted;
+    if (row.request != 0 && row.emitted > 0) first.try_emplace(row.request, row.time);
+  }
+  std::unordered_set<std::uint64_t> counted;
+  for (const RequestEvent& event : recording.requests) {
+    if (event.point != RequestPoint::first_token || !counted.insert(event.request).second) continue;
+    const auto row = first.find(event.request);
+    if (row == first.end() || row->second > event.time) ++tokens;
+  }
+  return tokens;
+}
+
 MetricValue energy_per_token(const View& view, const Scope& scope) {
   const MetricValue joules = reported::counter_growth("energy_joules")(view, scope);
   if (!joules.ok()) return unavailable(joules.reason);
-  double tokens = 0;
-  for (const SpeculationStep& row : view.recording().speculation) tokens += row.emitted;
+  const double tokens = output_tokens(view.recording());
   if (tokens == 0) return unavailable(reasons::no_speculation(view));
   MetricValue value = scalar(*joules.value / tokens, joules.samples);
   value.window = "whole run, prefill included: the meter does not tell phases apart";
@@ -157,9 +175,9 @@ void register_host(Catalogue& catalogue) {
        .compute = hysteresis});
   catalogue.add({.name = "energy_per_token",
                  .unit = "J/token",
-                 .definition = "energy over the run / output tokens",
+                 .definition = "energy over the run / output tokens, those that prefill emits included",
                  .needs = "a counter 'energy_joules' that only rises",
-                 .events = steps | Events::counters,
+                 .events = steps | Events::counters | Events::requests,
                  .direction = Direction::lower_is_better,
                  .compute = energy_per_token});
   gauge("clock_ratio", "x", "current clock / maximum clock, averaged over decode time");

@@ -40,6 +40,33 @@ MetricValue throughput(const View& view, const Scope& scope) {
   return value;
 }
 
+// What the engine delivers while it works. Where requests come more slowly than it could serve them `throughput` is
+// theirs to set, and a setting that costs speed does not show there; it shows here.
+MetricValue decode_throughput(const View& view, const Scope& scope) {
+  if (view.recording().speculation.empty()) return unavailable(reasons::no_speculation(view));
+  constexpr double ns = 1e9;
+  const auto units = static_cast<double>(view.units());
+  RatioEstimate rate;
+  double tokens = 0;
+  for (const Step& step : view.steps(scope)) {
+    double emitted = 0;
+    for (const SpeculationStep& row : view.rows_of_step(step.step)) {
+      if (!scope.request || row.request == *scope.request) emitted += row.emitted;
+    }
+    rate.add(emitted * ns * units, static_cast<double>(step.duration));
+    tokens += emitted;
+  }
+  if (rate.denominator() <= 0 || tokens == 0) return unavailable(reasons::no_steps(view, scope));
+  MetricValue value = scalar(rate.ratio(), static_cast<std::uint64_t>(tokens));
+  value.interval = rate.interval();
+  const auto wall = static_cast<double>(view.wall(scope));
+  value.beside = {{"tokens", "tokens", tokens}, {"time in decode steps", "ns", rate.denominator()}};
+  // Steps that overlap within a unit fill more than the wall.
+  if (const double busy = rate.denominator() / units; busy <= wall)
+    value.beside.push_back({"time in decode steps / wall time of decoding", "ratio", busy / wall});
+  return value;
+}
+
 MetricValue goodput(const View& view, const Scope& scope) {
   const Objectives& slo = scope.slo;
   if (!slo.any())
@@ -92,6 +119,16 @@ void register_throughput(Catalogue& catalogue) {
                  .direction = Direction::higher_is_better,
                  .by = {By::window, By::request},
                  .compute = throughput});
+  catalogue.add({.name = "decode_throughput",
+                 .unit = "tokens/s",
+                 .definition = "output tokens emitted by decode steps / time in decode steps, pauses between them left "
+                               "out: what the engine delivers while it works, however seldom requests come; of several "
+                               "cards, the rate of one on average times their number",
+                 .needs = "steps and speculation steps",
+                 .events = events,
+                 .direction = Direction::higher_is_better,
+                 .by = {By::window},
+                 .compute = decode_throughput});
   catalogue.add({.name = "goodput",
                  .unit = "tokens/s",
                  .definition = "output tokens of finished requests that met every objective of --slo (ttft; itl: the "

@@ -132,6 +132,7 @@ Load measure_load(const View& view) {
   for (const SpeculationStep& row : recording.speculation) {
     const Step* step = view.find_step(row.step);
     if (step != nullptr && step->phase == Phase::prefill && row.drafted == 0) continue;
+    if (row.request == 0 && row.cut == StepCut::baseline) continue;  // nobody's: measured beside the requests
     Life& life = by_request[row.request];
     if (life.decoded == 0) life.first = row.time;
     life.decoded += std::min(row.emitted, std::min(row.verified, deepest) + 1);

@@ -26,8 +26,9 @@ std::optional<double> ratio(double before, double after) {
 }  // namespace
 
 std::span<const QuantityInfo> quantities() {
-  static constexpr std::array<QuantityInfo, 7> all = {{
+  static constexpr std::array<QuantityInfo, 8> all = {{
       {Quantity::throughput, "throughput", "throughput", "", true},
+      {Quantity::decode_throughput, "decode_throughput", "decode_throughput", "", true},
       {Quantity::step_time, "step_time", "step_time", "", false},
       {Quantity::acceptance_length, "acceptance_length", "acceptance_length", "", true},
       {Quantity::itl_p50, "itl_p50", "itl", "p50", false},
@@ -43,6 +44,7 @@ Outcome::Outcome(const Load& load, const StepCosts& costs, const Serving& servin
     Served served = serve(load, costs, serving, seed);
     if (served.steps.empty()) continue;
     values_[Quantity::throughput].push_back(served.throughput());
+    values_[Quantity::decode_throughput].push_back(served.decode_throughput());
     values_[Quantity::step_time].push_back(mean(served.steps));
     values_[Quantity::acceptance_length].push_back(served.drafting_rows > 0 ? 1 + served.accepted / served.drafting_rows
                                                                             : 1);

@@ -12,7 +12,16 @@
 namespace dmprof::whatif {
 
 // What a prediction prints, besides the hit rate.
-enum class Quantity { throughput, step_time, acceptance_length, itl_p50, itl_p99, e2e_latency, e2e_latency_p99 };
+enum class Quantity {
+  throughput,
+  decode_throughput,
+  step_time,
+  acceptance_length,
+  itl_p50,
+  itl_p99,
+  e2e_latency,
+  e2e_latency_p99
+};
 
 struct QuantityInfo {
   Quantity quantity;

@@ -91,6 +91,7 @@ class Server {
     now_ += duration;
     last_end_ = now_, prefill_between_ = prefill_;
     result_.steps.push_back(duration);
+    result_.busy += duration;
     for (Sequence& each : batch_) emit(each);
     const std::size_t ended = std::erase_if(batch_, [this](const Sequence& each) {
       if (each.left > 0) return false;

@@ -25,10 +25,12 @@ struct Serving {
 struct Served {
   double tokens = 0, wall = 0;  // of decode steps; wall as `throughput` takes it: pauses included, prefill not
   double idle = 0;              // of it, nobody was there
+  double busy = 0;              // in decode steps
   double rows = 0, accepted = 0, drafting_rows = 0;
   std::vector<double> steps, gaps, latencies;  // ns: decode steps, gaps between tokens, arrival to end
 
   double throughput() const { return wall > 0 ? tokens * 1e9 / wall : 0; }
+  double decode_throughput() const { return busy > 0 ? tokens * 1e9 / busy : 0; }
 };
 
 Served serve(const Load& load, const StepCosts& costs, const Serving& serving, std::uint64_t seed);

@@ -28,6 +28,7 @@ namespace fs = std::filesystem;
 namespace {
 
 const std::vector<std::string> judged = {"throughput",
+                                         "decode_throughput",
                                          "step_time",
                                          "itl",
                                          "tpot",

@@ -29,9 +29,9 @@ class Rerun {
   experiment::Variant as_recorded() const;
   Result<experiment::Variant> with(const experiment::Settings& settings) const;
 
-  // The metrics a run is judged by: throughput, step_time, itl, tpot, ttft, e2e_latency (means, and .p99 of each
-  // distribution), prefetch_hit_rate, acceptance_length, bandwidth_utilization, energy_per_token; those the run's
-  // recording supports.
+  // The metrics a run is judged by: throughput, decode_throughput, step_time, itl, tpot, ttft, e2e_latency (means, and
+  // .p99 of each distribution), prefetch_hit_rate, acceptance_length, bandwidth_utilization, energy_per_token; those
+  // the run's recording supports.
   Result<experiment::Measurement> run(const experiment::Variant& variant);
 
  private:

@@ -47,6 +47,11 @@ Json fix_json(const rules::SuggestedFix& fix) {
     object["predicted_gain"] = gain_json(*fix.predicted_gain);
     object["predicted_gain"]["metric"] = fix.predicted_gain->metric;
   }
+  object["predicted_cost"] = nullptr;
+  if (fix.predicted_cost) {
+    object["predicted_cost"] = gain_json(*fix.predicted_cost);
+    object["predicted_cost"]["metric"] = fix.predicted_cost->metric;
+  }
   object["gain_reason"] = fix.gain_reason;
   object["measured_gain"] = fix.measured ? measured_json(*fix.measured) : Json(nullptr);
   return object;

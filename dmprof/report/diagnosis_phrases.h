@@ -10,8 +10,8 @@ namespace dmprof::report {
 struct Phrases {
   std::string_view budget, budget_unavailable, limited_by, critical, sum;
   std::string_view recording, withheld;
-  std::string_view findings, no_findings, heading, because, check, fix, now_unknown, predicted, unpredicted, attempt,
-      as_above, elsewhere, other_engines;
+  std::string_view findings, no_findings, heading, because, check, fix, now_unknown, predicted, costs, unpredicted,
+      attempt, as_above, elsewhere, other_engines;
   std::string_view tried, confirmed, no_effect, worse, from_to, exact, pairs;
   std::string_view cleared, not_judged, lacking, ask_full, refused;
   std::string_view error, warning, info, high, medium, low;
@@ -41,6 +41,7 @@ inline const Phrases& phrases(rules::Language language) {
       .fix = "fix: {} {} -> {}",
       .now_unknown = "(now unknown)",
       .predicted = ", predicted {:.2f} to {:.2f} x better {} (mid {:.2f})",
+      .costs = "costs speed while it works: {} becomes {:.3f} to {:.3f} times what it is (mid {:.3f})",
       .unpredicted = "gain not predicted: {}",
       .attempt = "try: {}",
       .as_above = " (as above)",
@@ -83,6 +84,7 @@ inline const Phrases& phrases(rules::Language language) {
       .fix = "建议：{} {} -> {}",
       .now_unknown = "（当前值未知）",
       .predicted = "，预计 {2} 改善 {0:.2f} 至 {1:.2f} 倍（中值 {3:.2f}）",
+      .costs = "代价（工作时的速度）：{} 变为原来的 {:.3f} 至 {:.3f} 倍（中值 {:.3f}）",
       .unpredicted = "收益未能预测：{}",
       .attempt = "尝试：{}",
       .as_above = "（同上）",

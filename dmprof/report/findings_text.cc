@@ -28,7 +28,8 @@ std::string measured_text(const rules::Measured& measured, const Voice& voice) {
   const Phrases& say = voice.say;
   std::string figures;
   std::vector<std::string> names = {measured.objective};
-  for (const std::string_view name : {"throughput", "tpot", "itl.p99", "ttft", "step_time", "prefetch_hit_rate"}) {
+  for (const std::string_view name : {"throughput", "decode_throughput", "tpot", "itl.p99", "ttft", "e2e_latency",
+                                      "step_time", "prefetch_hit_rate"}) {
     if (name != measured.objective) names.emplace_back(name);
   }
   for (const std::string& name : names) {
@@ -61,6 +62,9 @@ std::string fix_text(const rules::SuggestedFix& fix, const Voice& voice, Told& t
     text += sentence(say.predicted, fix.predicted_gain->low, fix.predicted_gain->high, fix.predicted_gain->metric,
                      fix.predicted_gain->mid);
   text += '\n';
+  if (fix.predicted_cost)
+    text += fmt::format("      {}\n", sentence(say.costs, fix.predicted_cost->metric, fix.predicted_cost->low,
+                                               fix.predicted_cost->high, fix.predicted_cost->mid));
   if (!fix.gain_reason.empty())
     text += fmt::format("      {}\n", sentence(say.unpredicted, printable(fix.gain_reason)));
   if (fix.measured) text += fmt::format("      {}\n", measured_text(*fix.measured, voice));

@@ -52,8 +52,10 @@ struct SuggestedFix {
   std::map<std::string, std::string> command;  // the recorded engine first, by name, then others
   std::string recorded_engine;         // key into `command` of what to type now; "" when the knob is not registered
   std::optional<Gain> predicted_gain;  // from the what-if models only (gains.h)
-  std::string gain_reason;             // why there is none, "" when there is, or when nobody asked
-  std::optional<Measured> measured;    // from re-runs only
+  // What it takes elsewhere: after / before of decode_throughput, where that falls and is not what the gain is of.
+  std::optional<Gain> predicted_cost;
+  std::string gain_reason;           // why there is none, "" when there is, or when nobody asked
+  std::optional<Measured> measured;  // from re-runs only
 };
 
 struct Finding {

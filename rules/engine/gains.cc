@@ -24,6 +24,15 @@ Promise promise(const SuggestedFix& fix) {
   return fix.predicted_gain->low > 1 ? Promise::certain : Promise::probable;
 }
 
+// A rate falls by what a "better" factor says below 1, so that the factor is after / before as it is.
+std::optional<Gain> cost_of(const whatif::Prediction& answer) {
+  constexpr const char* rate = "decode_throughput";
+  constexpr double noticed = 0.995;
+  const auto change = answer.gain(rate);
+  if (!change || answer.objective == rate || change->mid >= noticed) return std::nullopt;
+  return Gain{change->low, change->mid, change->high, rate};
+}
+
 void take(SuggestedFix& fix, const Result<whatif::Prediction>& answer) {
   if (!answer) {
     fix.gain_reason = answer.error().message;
@@ -35,6 +44,7 @@ void take(SuggestedFix& fix, const Result<whatif::Prediction>& answer) {
     return;
   }
   fix.predicted_gain = Gain{gain->low, gain->mid, gain->high, answer->objective};
+  fix.predicted_cost = cost_of(*answer);
   fix.trial = promise(fix) == Promise::none;
   fix.note = fix.plain_note;
   if (fix.trial) fix.note = "for trial only, what-if predicts no gain" + (fix.note.empty() ? "" : ": " + fix.note);

@@ -34,6 +34,7 @@ for i in 0 1 2 3; do
 done
 same "one virtual clock" 1 "$(recorded "count(*) FROM clock WHERE kind = 'virtual'")"
 near "hit rate" "$(metric four prefetch_hit_rate)" "$(counted four prefetch_hit_rate)" 0.02
+near "joules a token" "$(metric four energy_per_token)" "$(counted four energy_per_token_j)" 0.0001
 near "throughput" "$(metric four throughput)" "$(counted four 'decode_tokens_per_s * 4')" 0.1
 # The summary averages over the whole run, the metrics over decoding only.
 over_decoding='* virtual_seconds / (step_time_s * steps / cards)'

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "samples/simcard/card/energy.h"
+
 namespace dmprof::simcard {
 namespace {
 
@@ -34,6 +36,19 @@ Card::Card(Simulation& simulation, const CardParameters& parameters, const Langu
       token_time_(draft_token_time(parameters, parameters.settings.draft_billions)),
       next_request_((std::uint64_t{index} << 40) + 1) {
   set_interleave(parameters.settings.interleave);
+  if (observer_ != nullptr) tell_energy();
+}
+
+void Card::settle() {
+  store_.settle();
+  if (observer_ != nullptr) tell_energy();
+}
+
+void Card::tell_energy() {
+  const SimTime now = simulation_.now();
+  observer_->on_energy(
+      now, energy_of(parameters_, statistics_, pass_.l0_statistics(), store_.statistics(), l2_moved(), seconds(now))
+               .total());
 }
 
 void Card::set_interleave(bool on) { engines_.set_turn(on ? std::max<SimTime>(token_time_, 1) : 0); }
@@ -100,6 +115,7 @@ void Card::begin_step() {
   }
   ++step_;
   step_start_ = simulation_.now();
+  moved_before_ = l2_moved();
   report_ = {};
   report_.step = step_;
   report_.start = step_start_;
@@ -128,8 +144,6 @@ void Card::begin_prefill() {
   report_.verify_time = done - start;
   report_.parameter_bytes = bytes;
   report_.flops = flops;
-  statistics_.flops += flops;
-  statistics_.prefill_bytes += bytes;
   if (observer_ != nullptr) {
     observer_->on_stage(Stage::host, step_start_, start, step_);
     observer_->on_stage(Stage::prefill, start, done, step_);
@@ -141,8 +155,10 @@ void Card::begin_prefill() {
 void Card::end_prefill() {
   report_.end = simulation_.now();
   ++statistics_.prefill_steps;
+  statistics_.flops += report_.flops;
   if (observer_ != nullptr) {
     observer_->on_step(report_);
+    tell_energy();
     for (std::size_t i = batch_.size() - fresh_; i < batch_.size(); ++i)
       observer_->on_request(RequestMoment::first_token, batch_[i]->request, simulation_.now(), 0);
   }
@@ -310,6 +326,7 @@ void Card::end_step() {
   statistics_.flops += totals.flops;
   statistics_.l1_bytes += totals.l1_bytes;
   statistics_.block_bytes += totals.block_bytes;
+  statistics_.decode_l2_bytes += std::max(l2_moved(), moved_before_) - moved_before_;
   statistics_.decode_time += seconds(now - step_start_);
   statistics_.draft_time += seconds(report_.draft_time);
   statistics_.verify_time += seconds(report_.verify_time);
@@ -322,6 +339,7 @@ void Card::end_step() {
     observer_->on_stage(Stage::verification, verify_start_, verify_end_, step_);
     observer_->on_stage(Stage::acceptance, verify_end_, now, step_);
     observer_->on_step(report_);
+    tell_energy();
   }
   account();
   std::erase_if(batch_, [this](const std::unique_ptr<Sequence>& each) {

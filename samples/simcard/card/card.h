@@ -10,24 +10,11 @@
 
 #include "samples/simcard/card/observer.h"
 #include "samples/simcard/card/parameters.h"
+#include "samples/simcard/card/statistics.h"
 #include "samples/simcard/card/verify_pass.h"
 #include "samples/simcard/core/server.h"
 
 namespace dmprof::simcard {
-
-struct CardStatistics {
-  std::uint64_t arrived = 0, completed = 0, refused = 0;
-  std::uint64_t steps = 0, prefill_steps = 0, accesses = 0;
-  std::uint64_t drafted = 0, accepted = 0;
-  std::uint64_t emitted = 0, decoded = 0;  // tokens in all; of these by decode steps
-  std::uint64_t flops = 0, l1_bytes = 0, prefill_bytes = 0;
-  std::uint64_t block_bytes = 0;  // read by the modules as blocks, from whichever tier
-  double decode_time = 0, draft_time = 0, verify_time = 0, stall_time = 0;  // seconds
-  double load_time = 0;             // seconds from asking for a block to having it, summed over blocks
-  double present = 0, sojourn = 0;  // request-seconds; seconds over completed requests (Little's law)
-  double unfinished = 0;            // seconds so far over the requests that are still there
-  double longest = 0;               // seconds, the longest request
-};
 
 class Card : public Actor, private ServerListener, private StoreListener {
  public:
@@ -40,13 +27,14 @@ class Card : public Actor, private ServerListener, private StoreListener {
   bool submit(std::uint32_t prompt, std::uint32_t output, Actor* ended, std::uint32_t kind);
   void set_interleave(bool on);
   // The run is over: tells the observer what is left to tell.
-  void settle() { store_.settle(); }
+  void settle();
 
   CardStatistics statistics();  // as of now
   ServerStatistics engine_statistics() { return engines_.statistics(); }
   const ModuleCacheStatistics& l0_statistics() const { return pass_.l0_statistics(); }
   const StoreStatistics& store_statistics() const { return store_.statistics(); }
   const ChannelStatistics& channel_statistics() const { return channels_.statistics(); }
+  std::uint64_t l2_moved() const { return channels_.moved(simulation_.now()); }
   std::size_t in_flight() const { return batch_.size() + waiting_.size(); }
 
   void on_event(std::uint32_t kind, std::uint64_t argument) override;
@@ -100,6 +88,7 @@ class Card : public Actor, private ServerListener, private StoreListener {
   void finish(Sequence& sequence);
   void learn(const Sequence& sequence, std::uint32_t tokens);
   void account();
+  void tell_energy();
   std::uint64_t occasion(const Sequence& sequence, std::uint64_t ahead) const;
   std::uint32_t room() const;
 
@@ -122,6 +111,7 @@ class Card : public Actor, private ServerListener, private StoreListener {
   bool awake_ = false;
   std::uint64_t next_request_;
   std::uint64_t step_ = 0;
+  std::uint64_t moved_before_ = 0;  // bytes of L2, at the step's start
   SimTime step_start_ = 0, verify_start_ = 0, verify_end_ = 0;
   std::uint32_t drafting_ = 0;            // sequences whose draft is not ready
   bool predicting_ = false;               // from the start of drafting to the end of verification

@@ -29,12 +29,12 @@ struct SpeculationReport {
   SimTime draft_time = 0, verify_time = 0, accept_time = 0;
 };
 
-enum class Tier : std::uint8_t { l0, l1 };
+enum class AskedTier : std::uint8_t { l0, l1 };
 
 // One for each tier that was asked, the fastest first; the wait is told by the last.
 struct AccessReport {
   SimTime time = 0, wait = 0;
-  Tier tier = Tier::l1;
+  AskedTier tier = AskedTier::l1;
   BlockId block = 0;
   std::uint64_t bytes = 0, step = 0;
   Found outcome = Found::hit;
@@ -64,6 +64,7 @@ class CardObserver {
   virtual void on_prefetch(const PrefetchNotice& notice, SimTime time, std::uint64_t step) = 0;
   virtual void on_block_transfer(const BlockTransfer& transfer) = 0;
   virtual void on_stream(StreamKind kind, std::uint64_t bytes, SimTime start, SimTime end) = 0;
+  virtual void on_energy(SimTime time, double joules) = 0;  // since the beginning
   virtual void on_queue(SimTime time, std::uint64_t batch, std::uint64_t waiting) = 0;
 };
 

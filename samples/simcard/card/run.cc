@@ -12,8 +12,8 @@ void add(CardStatistics& sum, const CardStatistics& each) {
   sum.steps += each.steps, sum.prefill_steps += each.prefill_steps, sum.accesses += each.accesses;
   sum.drafted += each.drafted, sum.accepted += each.accepted, sum.emitted += each.emitted;
   sum.decoded += each.decoded;
-  sum.flops += each.flops, sum.l1_bytes += each.l1_bytes, sum.prefill_bytes += each.prefill_bytes;
-  sum.block_bytes += each.block_bytes;
+  sum.flops += each.flops, sum.l1_bytes += each.l1_bytes;
+  sum.block_bytes += each.block_bytes, sum.decode_l2_bytes += each.decode_l2_bytes;
   sum.decode_time += each.decode_time, sum.draft_time += each.draft_time, sum.verify_time += each.verify_time;
   sum.stall_time += each.stall_time, sum.load_time += each.load_time, sum.present += each.present,
       sum.sojourn += each.sojourn, sum.unfinished += each.unfinished;
@@ -38,20 +38,6 @@ void add(ServerStatistics& sum, const ServerStatistics& each) {
   sum.arrived += each.arrived, sum.completed += each.completed;
   sum.busy += each.busy, sum.waiting += each.waiting, sum.present += each.present, sum.sojourn += each.sojourn;
   sum.observed += each.observed;
-}
-
-CardEnergy energy_of(const CardParameters& p, const RunResult& result, std::uint32_t cards) {
-  CardEnergy energy;
-  energy.l2 = static_cast<double>(result.l2_bytes) * 8 * p.energy.l2_pj_per_bit * 1e-12;
-  // What is filled into L1 is written once; what hits is read.
-  const double l1_bytes = static_cast<double>(result.card.l1_bytes) + static_cast<double>(result.store.demand_bytes) +
-                          static_cast<double>(result.store.prefetch_bytes);
-  energy.l1 = l1_bytes * 8 * p.energy.l1_pj_per_bit * 1e-12;
-  const double l0_bytes = static_cast<double>(result.card.block_bytes) + static_cast<double>(result.l0.filled_bytes);
-  energy.l0 = l0_bytes * 8 * p.energy.l0_pj_per_bit * 1e-12;
-  energy.compute = static_cast<double>(result.card.flops) * p.energy.pj_per_flop * 1e-12;
-  energy.idle = p.energy.static_watts * seconds(result.ended) * cards;
-  return energy;
 }
 
 // Events that may be pending, in all cards together and at least in each.
@@ -106,10 +92,12 @@ RunResult run_cards(const CardParameters& parameters, const RunOptions& options,
     add(result.l0, each->l0_statistics());
     add(result.store, each->store_statistics());
     add(result.engines, each->engine_statistics());
-    result.l2_bytes += each->channel_statistics().bytes;
+    result.l2_bytes += each->l2_moved();
+    result.l2_asked_bytes += each->channel_statistics().bytes;
     result.in_flight += each->in_flight();
   }
-  result.energy = energy_of(parameters, result, options.cards);
+  result.energy = energy_of(parameters, result.card, result.l0, result.store, result.l2_bytes,
+                            seconds(result.ended) * options.cards);
   if (std::any_of(feeds.begin(), feeds.end(), [](const auto& each) { return each->overrun(); })) {
     result.verdict = fmt::format(
         "overload: {} requests wait at {:.3f} s of virtual time and more keep coming than the card finishes ({} "

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "samples/simcard/card/card.h"
+#include "samples/simcard/card/energy.h"
 #include "samples/simcard/card/feed.h"
 
 namespace dmprof::simcard {
@@ -18,11 +19,6 @@ struct RunOptions {
   SimTime poll = 10 * kMillisecond;  // virtual time between looks at the knobs that may change while it runs
 };
 
-struct CardEnergy {  // joules
-  double l2 = 0, l1 = 0, l0 = 0, compute = 0, idle = 0;
-  double total() const { return l2 + l1 + l0 + compute + idle; }
-};
-
 struct RunResult {
   SimTime ended = 0;
   std::uint64_t events = 0;
@@ -31,7 +27,8 @@ struct RunResult {
   ModuleCacheStatistics l0;
   StoreStatistics store;  // L1
   ServerStatistics engines;
-  std::uint64_t l2_bytes = 0;
+  std::uint64_t l2_bytes = 0;        // moved by the end
+  std::uint64_t l2_asked_bytes = 0;  // with what was under way then
   std::uint64_t in_flight = 0;
   CardEnergy energy;
   // Little's law over the whole run, requests that are still there included: the time all of them spent in the system

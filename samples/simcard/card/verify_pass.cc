@@ -129,13 +129,13 @@ void VerifyPass::report_access(const Need& need, SimTime at, SimTime wait) {
   report.block = need.block;
   report.bytes = need.bytes;
   report.step = step_;
-  report.tier = Tier::l0;
+  report.tier = AskedTier::l0;
   report.outcome = need.from == Source::l0 ? Found::hit : Found::miss;
   report.origin = need.from == Source::l0 ? Origin::resident : Origin::demand;
   observer_->on_access(report);
   if (need.from == Source::l0) return;
   report.wait = wait;
-  report.tier = Tier::l1;
+  report.tier = AskedTier::l1;
   report.outcome = need.asked.outcome;
   report.origin = need.asked.origin;
   const std::vector<BlockNumber>& expected = predicted_[layer_];

@@ -16,6 +16,7 @@
 #include "samples/simcard/config/embedded.h"
 #include "samples/simcard/knobs/knobs.h"
 #include "samples/simcard/record/recorder.h"
+#include "samples/simcard/record/row_recorder.h"
 #include "samples/simcard/scenario/table.h"
 
 namespace dmprof::simcard {
@@ -49,7 +50,7 @@ Result<Document> open_scenario(const std::string& name) {
   return open_description("scenarios", file ? name : lower);
 }
 
-// A row is an experiment of several runs: its figures are computed and none of the runs is recorded.
+// A row is an experiment of several runs: its figures are computed, and the run that stands for it is recorded.
 Status run_row(const Document& document, const Arguments& arguments, std::span<const Experiment> experiments) {
   const Result<std::uint64_t> seed = parse_whole("--seed", arguments.seed.empty() ? "1" : arguments.seed, 0, INT64_MAX);
   if (!seed) return tl::unexpected(seed.error());
@@ -61,8 +62,11 @@ Status run_row(const Document& document, const Arguments& arguments, std::span<c
   Result<Scenario> scenario = read_scenario(document);
   if (!scenario) return tl::unexpected(scenario.error());
   if (!arguments.seed.empty()) scenario->seed = static_cast<std::int64_t>(*seed);
-  Result<Outcome> outcome = run_scenario(*scenario, experiments);
+  RowRecorder recorder;
+  Result<Outcome> outcome = run_scenario(*scenario, experiments, &recorder);
   if (!outcome) return tl::unexpected(outcome.error());
+  if (const std::string remark = recorder.remark(scenario->id); !remark.empty())
+    fmt::print(stderr, "dm-simcard: {}\n", remark);
   const std::vector<Outcome> rows{std::move(*outcome)};
   return write_all(stdout, arguments.json ? table_json(rows) : table_text(rows));
 }
@@ -141,6 +145,7 @@ Status run(const Arguments& arguments, std::span<const Experiment> experiments) 
   // Without a recorder nobody looks, and the cards need not say what they do.
   const Observers observers = [&recorder](std::uint32_t card) { return recorder.card(card); };
   const RunResult result = run_cards(description->parameters, description->options, observers, poll);
+  recorder.bench(description->parameters, description->options.seed, result.ended);
   DMPROF_TRY(
       write_all(stdout, arguments.json ? summary_json(*description, result) : summary_text(*description, result)));
   if (!result.verdict.empty()) return fail(ErrorKind::bad_input, result.verdict);

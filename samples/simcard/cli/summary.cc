@@ -71,6 +71,7 @@ std::string summary_json(const RunDescription& d, const RunResult& r) {
   json["accesses"] = r.store.hits + r.store.late + r.store.misses;
   json["hits"] = r.store.hits;
   json["l2_bytes"] = r.l2_bytes;
+  json["l2_asked_bytes"] = r.l2_asked_bytes;
   json["l2_utilization"] = quotient(count(r.l2_bytes), time * d.parameters.memory.l2_bandwidth * d.options.cards);
   json["engine_queue"] = quotient(r.engines.waiting, r.engines.observed);
   json["engine_occupancy"] = quotient(r.engines.busy, r.engines.observed * d.parameters.engine.engines);

@@ -38,6 +38,13 @@ SimTime Channels::read(SimTime now, std::uint64_t block, std::uint64_t bytes) {
   return done + parameters_.l2_latency;
 }
 
+std::uint64_t Channels::moved(SimTime now) const {
+  double left = 0;
+  for (const SimTime free : free_) left += seconds(std::max<SimTime>(0, free - now)) * channel_bandwidth_;
+  const double moved = static_cast<double>(statistics_.bytes) - left;
+  return moved > 0 ? static_cast<std::uint64_t>(moved) : 0;
+}
+
 SimTime Channels::stream(SimTime now, std::uint64_t bytes) {
   if (bytes == 0) return now;
   const std::uint64_t share = bytes / free_.size() + (bytes % free_.size() != 0 ? 1 : 0);

@@ -10,7 +10,7 @@
 namespace dmprof::simcard {
 
 struct ChannelStatistics {
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0;  // asked for; Channels::moved() says how many of them have come
   std::uint64_t row_hits = 0, row_misses = 0;
   SimTime busy = 0;  // of all channels together
 };
@@ -25,6 +25,10 @@ class Channels {
   SimTime stream(SimTime now, std::uint64_t bytes);
 
   const ChannelStatistics& statistics() const { return statistics_; }
+  // Bytes that have crossed the channels by `now`, which is not before the last request. What a channel has yet to do
+  // is taken at its full rate, so that time lost to row misses makes this too little and never too much: in no stretch
+  // of time does it grow by more than the peak bandwidth gives.
+  std::uint64_t moved(SimTime now) const;
 
  private:
   const MemoryParameters parameters_;

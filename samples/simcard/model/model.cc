@@ -24,7 +24,7 @@ double router_parameters(const Model& m) { return real(m.hidden) * real(m.expert
 
 double attention_parameters(const Model& m) {
   const double h = real(m.hidden), width = real(m.heads) * real(m.head_size);
-  if (m.attention == Attention::mla) {
+  if (m.attention == AttentionKind::mla) {
     // queries and output as in MHA; down to latent and rotary key, up to keys and values of every head
     return 2 * h * width + h * (real(m.latent) + real(m.rotary)) + 2 * real(m.latent) * width;
   }
@@ -50,7 +50,7 @@ double active_parameters(const Model& m) {
 double head_parameters(const Model& m) { return real(m.hidden) * real(m.head_size); }
 
 double cached_width(const Model& m) {
-  if (m.attention == Attention::mla) return real(m.latent + m.rotary);
+  if (m.attention == AttentionKind::mla) return real(m.latent + m.rotary);
   return 2 * real(m.kv_heads) * real(m.head_size);
 }
 
@@ -69,8 +69,8 @@ Pass pass(const Model& m, double sequences, double tokens, double context) {
   cost.kv_bytes = sequences * context * kv_bytes_per_token(m);
   cost.linear_flops = 2 * active_parameters(m) * all_tokens;
   // MLA works in the latent: its scores and values are latent + rotary wide (absorbed form)
-  const double width = m.attention == Attention::mla ? real(m.heads) * (2 * real(m.latent) + real(m.rotary)) / 2
-                                                     : real(m.heads) * real(m.head_size);
+  const double width = m.attention == AttentionKind::mla ? real(m.heads) * (2 * real(m.latent) + real(m.rotary)) / 2
+                                                         : real(m.heads) * real(m.head_size);
   cost.attention_flops = 4 * all_tokens * context * width * real(m.layers);
   return cost;
 }

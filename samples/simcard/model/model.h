@@ -10,7 +10,7 @@
 
 namespace dmprof::simcard {
 
-enum class Attention {
+enum class AttentionKind {
   mha,  // every head has its own key and value
   gqa,  // heads share kv_heads keys and values
   mla,  // one compressed latent and one rotary key a token and layer (DeepSeek-V2, arXiv 2405.04434)
@@ -20,7 +20,7 @@ struct Model {
   std::string name;
   std::int64_t layers = 0;
   std::int64_t hidden = 0;
-  Attention attention = Attention::mha;
+  AttentionKind attention = AttentionKind::mha;
   std::int64_t heads = 0;
   std::int64_t kv_heads = 0;
   std::int64_t head_size = 0;

@@ -11,15 +11,15 @@ namespace {
 constexpr std::int64_t widest = 1 << 20;
 
 void read_attention(Section s, Model& m) {
-  m.attention = static_cast<Attention>(s.choice("kind", {"mha", "gqa", "mla"}));
+  m.attention = static_cast<AttentionKind>(s.choice("kind", {"mha", "gqa", "mla"}));
   s.integer("heads", m.heads, 1, widest);
   s.integer("head_size", m.head_size, 1, widest, m.heads > 0 ? std::max<std::int64_t>(1, m.hidden / m.heads) : 1);
   m.kv_heads = m.heads;
-  if (m.attention == Attention::gqa) {
+  if (m.attention == AttentionKind::gqa) {
     s.integer("kv_heads", m.kv_heads, 1, widest);
     if (s.ok() && m.heads % m.kv_heads != 0) s.complain("kv_heads", "must divide heads; change one of them");
   }
-  if (m.attention == Attention::mla) {
+  if (m.attention == AttentionKind::mla) {
     s.integer("latent", m.latent, 1, widest);
     s.integer("rotary", m.rotary, 0, widest, 0);
   }

@@ -23,12 +23,12 @@ void Tier::place(double bytes) {
 SimTime Tier::write(double bytes, SimTime now) {
   use_.written += bytes;
   hold(bytes);
-  return transfer(bytes, now);
+  return transfer(bytes, false, now);
 }
 
 SimTime Tier::read(double bytes, SimTime now) {
   use_.read += bytes;
-  return transfer(bytes, now);
+  return transfer(bytes, true, now);
 }
 
 void Tier::release(double bytes) {
@@ -36,7 +36,7 @@ void Tier::release(double bytes) {
   use_.held -= bytes;
 }
 
-SimTime Tier::transfer(double bytes, SimTime now) {
+SimTime Tier::transfer(double bytes, bool read, SimTime now) {
   if (!(bytes > 0)) return now;
   // A transfer beyond every machine is cut into larger requests, so that asking for it ends.
   constexpr double most_requests = 1 << 20;
@@ -56,11 +56,18 @@ SimTime Tier::transfer(double bytes, SimTime now) {
   use_.moved += moved;
   use_.busy += requests * seconds(each);
   use_.energy += moved * 8 * parameters_.link.energy_per_bit;
+  if (listener_ != nullptr)
+    listener_->on_tier_transfer(
+        {index_, read, now, link_free_, moved, bytes, std::min(requests, static_cast<double>(slots_.size()))});
   return link_free_;
 }
 
 Storage::Storage(const std::vector<TierParameters>& tiers) {
   for (const TierParameters& tier : tiers) tiers_.emplace_back(tier);
+}
+
+void Storage::watch(TierListener& listener) {
+  for (std::size_t i = 0; i < tiers_.size(); ++i) tiers_[i].watch(listener, i);
 }
 
 std::optional<std::size_t> Storage::tier_for(double bytes) const {

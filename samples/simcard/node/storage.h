@@ -26,9 +26,25 @@ struct TierUse {
   double energy = 0;              // J
 };
 
+struct TierTransfer {
+  std::size_t tier = 0;
+  bool read = false;  // out of it
+  SimTime start = 0, end = 0;
+  double moved = 0, asked = 0;  // bytes over the tier's link; the same as the cards see them
+  double requests = 0;          // under way at a time, at most
+};
+
+class TierListener {
+ public:
+  virtual ~TierListener() = default;
+  virtual void on_tier_transfer(const TierTransfer& transfer) = 0;
+};
+
 class Tier {
  public:
   explicit Tier(const TierParameters& parameters);
+  // From now on `listener` is told of its transfers under that number; it outlives the tier.
+  void watch(TierListener& listener, std::size_t index) { listener_ = &listener, index_ = index; }
 
   bool fits(double bytes) const { return (use_.held + bytes) / parameters_.compression <= parameters_.capacity; }
   double free() const { return parameters_.capacity * parameters_.compression - use_.held; }
@@ -42,7 +58,7 @@ class Tier {
   const TierUse& use() const { return use_; }
 
  private:
-  SimTime transfer(double bytes, SimTime now);
+  SimTime transfer(double bytes, bool read, SimTime now);
   void hold(double bytes);
 
   TierParameters parameters_;
@@ -50,11 +66,14 @@ class Tier {
   std::vector<SimTime> slots_;  // when each is free; requests are answered in order, so that the oldest is next
   std::size_t next_slot_ = 0;
   SimTime link_free_ = 0;
+  TierListener* listener_ = nullptr;
+  std::size_t index_ = 0;
 };
 
 class Storage {
  public:
   explicit Storage(const std::vector<TierParameters>& tiers);
+  void watch(TierListener& listener);
 
   // The first tier with room for all of it.
   std::optional<std::size_t> tier_for(double bytes) const;

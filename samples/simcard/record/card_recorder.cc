@@ -5,14 +5,12 @@
 
 #include <fmt/format.h>
 
+#include "samples/simcard/record/session.h"
+
 namespace dmprof::simcard {
 namespace {
 
 constexpr std::uint32_t kMostEngineTracks = 64;
-
-std::uint32_t narrow(std::uint64_t number) {
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(number, UINT32_MAX));
-}
 
 }  // namespace
 
@@ -43,13 +41,9 @@ dmprof_track* CardRecorder::track(const std::string& what) {
   return tracks_.emplace_back(dmprof_track_create(name.c_str(), names_.clock, 0));
 }
 
-CardRecorder::Span CardRecorder::span(SimTime start, SimTime end) {
-  return {nanoseconds(start), nanoseconds(std::max(start, end)) - nanoseconds(start)};
-}
-
 void CardRecorder::slice(dmprof_track* track, std::uint32_t name, SimTime start, SimTime end, std::uint64_t step,
                          std::uint64_t argument) {
-  const Span time = span(start, end);
+  const NanosecondSpan time = nanosecond_span(start, end);
   dmprof_slice_event event{};
   event.start = time.start;
   event.duration = time.duration;
@@ -84,7 +78,7 @@ void CardRecorder::on_prediction(SimTime start, SimTime scheduling, SimTime end,
 }
 
 void CardRecorder::on_step(const StepReport& step) {
-  const Span time = span(step.start, step.end);
+  const NanosecondSpan time = nanosecond_span(step.start, step.end);
   dmprof_step_event event{};
   event.start = time.start;
   event.duration = time.duration;
@@ -100,6 +94,7 @@ void CardRecorder::on_step(const StepReport& step) {
   event.kv_bytes = step.kv_bytes;
   event.flops = step.flops;
   dmprof_step(compute_, &event);
+  if (!step.prefill) ++batches_[step.batch];
 }
 
 void CardRecorder::on_speculation(const SpeculationReport& report) {
@@ -119,11 +114,11 @@ void CardRecorder::on_speculation(const SpeculationReport& report) {
 }
 
 void CardRecorder::on_access(const AccessReport& access) {
-  const Span time = span(access.time, access.time + access.wait);
+  const NanosecondSpan time = nanosecond_span(access.time, access.time + access.wait);
   dmprof_block_access_event event{};
   event.time = time.start;
   event.block = block_id(access.block);
-  event.tier = access.tier == Tier::l0 ? names_.l0 : names_.l1;
+  event.tier = access.tier == AskedTier::l0 ? names_.l0 : names_.l1;
   event.outcome = static_cast<std::uint8_t>(access.outcome);
   event.origin = static_cast<std::uint8_t>(access.origin);
   event.prediction = !access.predicted        ? DMPROF_PREDICTION_NONE
@@ -137,7 +132,7 @@ void CardRecorder::on_access(const AccessReport& access) {
 }
 
 void CardRecorder::on_layer(const LayerReport& layer) {
-  const Span time = span(layer.start, layer.end);
+  const NanosecondSpan time = nanosecond_span(layer.start, layer.end);
   dmprof_kernel_event event{};
   event.start = time.start;
   event.duration = time.duration;
@@ -167,7 +162,7 @@ void CardRecorder::on_prefetch(const PrefetchNotice& notice, SimTime time, std::
 }
 
 void CardRecorder::transfer(dmprof_track* track, std::uint32_t from, std::uint32_t to, const BlockTransfer& transfer) {
-  const Span time = span(transfer.start, transfer.end);
+  const NanosecondSpan time = nanosecond_span(transfer.start, transfer.end);
   dmprof_transfer_event event{};
   event.start = time.start;
   event.duration = time.duration;
@@ -188,6 +183,11 @@ void CardRecorder::on_block_transfer(const BlockTransfer& block) {
 
 void CardRecorder::on_stream(StreamKind kind, std::uint64_t bytes, SimTime start, SimTime end) {
   transfer(memory_, names_.l2, kind == StreamKind::draft ? names_.engine : names_.l0, {0, start, end, bytes, bytes, 1});
+}
+
+void CardRecorder::on_energy(SimTime time, double joules) {
+  dmprof_clock_set(names_.clock, nanoseconds(time));
+  dmprof_counter(requests_, names_.energy, joules);
 }
 
 void CardRecorder::on_queue(SimTime time, std::uint64_t batch, std::uint64_t waiting) {

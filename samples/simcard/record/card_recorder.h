@@ -8,6 +8,7 @@
 
 #include "dmprof/sdk/dmprof.h"
 #include "samples/simcard/card/observer.h"
+#include "samples/simcard/record/bench.h"
 
 namespace dmprof::simcard {
 
@@ -15,7 +16,7 @@ namespace dmprof::simcard {
 struct RecordedNames {
   std::uint32_t clock = 0;
   std::array<std::uint32_t, 5> stages{};
-  std::uint32_t draft = 0, prediction = 0, scheduling = 0, layer = 0, batch = 0, waiting = 0;
+  std::uint32_t draft = 0, prediction = 0, scheduling = 0, layer = 0, batch = 0, waiting = 0, energy = 0;
   std::uint32_t l0 = 0, l1 = 0, l2 = 0, engine = 0;
 };
 
@@ -34,6 +35,9 @@ class CardRecorder : public CardObserver {
   CardRecorder(const CardRecorder&) = delete;
   CardRecorder& operator=(const CardRecorder&) = delete;
 
+  // Decode steps so far.
+  const BatchCounts& batches() const { return batches_; }
+
   void on_request(RequestMoment moment, std::uint64_t request, SimTime time, std::uint64_t tokens) override;
   void on_stage(Stage stage, SimTime start, SimTime end, std::uint64_t step) override;
   void on_engine(std::uint32_t engine, SimTime start, SimTime end, std::uint64_t request) override;
@@ -45,13 +49,10 @@ class CardRecorder : public CardObserver {
   void on_prefetch(const PrefetchNotice& notice, SimTime time, std::uint64_t step) override;
   void on_block_transfer(const BlockTransfer& transfer) override;
   void on_stream(StreamKind kind, std::uint64_t bytes, SimTime start, SimTime end) override;
+  void on_energy(SimTime time, double joules) override;
   void on_queue(SimTime time, std::uint64_t batch, std::uint64_t waiting) override;
 
  private:
-  struct Span {
-    std::uint64_t start = 0, duration = 0;
-  };
-  static Span span(SimTime start, SimTime end);
   void slice(dmprof_track* track, std::uint32_t name, SimTime start, SimTime end, std::uint64_t step,
              std::uint64_t argument = 0);
   void transfer(dmprof_track* track, std::uint32_t from, std::uint32_t to, const BlockTransfer& transfer);
@@ -61,6 +62,7 @@ class CardRecorder : public CardObserver {
 
   const RecordedNames& names_;
   std::uint32_t index_, cards_;
+  BatchCounts batches_;
   std::vector<dmprof_track*> tracks_;  // each once
   dmprof_track *compute_, *prefetch_, *memory_, *requests_;
   std::vector<dmprof_track*> engines_;

@@ -6,6 +6,7 @@
 
 #include "samples/simcard/card/parameters.h"
 #include "samples/simcard/record/card_recorder.h"
+#include "samples/simcard/record/session.h"
 
 namespace dmprof::simcard {
 
@@ -14,17 +15,17 @@ namespace dmprof::simcard {
 class Recorder {
  public:
   Recorder(const CardParameters& parameters, std::uint32_t cards);
-  ~Recorder();
-  Recorder(const Recorder&) = delete;
-  Recorder& operator=(const Recorder&) = delete;
 
-  bool attached() const { return dmprof_enabled() != 0; }
+  bool attached() const { return session_.attached(); }
   // nullptr: not observed, because nobody is attached or there are more than kMostRecordedCards.
   CardObserver* card(std::uint32_t index) { return index < cards_.size() ? cards_[index].get() : nullptr; }
+  // The run has ended: measures what steps without speculation take, of a single card that drafts.
+  void bench(const CardParameters& parameters, std::uint64_t seed, SimTime ended);
 
  private:
   void register_capacities(const CardParameters& parameters, std::uint32_t cards);
 
+  Session session_;
   RecordedNames names_;
   std::vector<std::unique_ptr<CardRecorder>> cards_;
 };

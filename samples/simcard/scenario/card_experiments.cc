@@ -13,11 +13,16 @@ struct CardExperiment {
   RunOptions options;
 
   RunResult run() const { return run_cards(parameters, options, nullptr, nullptr); }
+  RunResult run(const Conduct& conduct) const {  // the one to watch
+    CardObserver* const observer = conduct.witness != nullptr ? conduct.witness->card(parameters) : nullptr;
+    return run_cards(
+        parameters, options, [observer](std::uint32_t) { return observer; }, nullptr);
+  }
 };
 
-Result<CardExperiment> read(Section settings, std::uint64_t seed) {
+Result<CardExperiment> read(Section settings, const Conduct& conduct) {
   CardExperiment experiment;
-  experiment.options.seed = seed;
+  experiment.options.seed = conduct.seed;
   double duration = 0.3;
   settings.quantity("duration", Quantity::duration, duration, duration);
   experiment.options.duration = from_seconds(duration);
@@ -42,13 +47,13 @@ double load_time(const RunResult& r) { return over(r.card.load_time, count(r.car
 
 // Against a card without an L1 to speak of, where nothing is prefetched: what its L0 does not hold comes from L2 when
 // it is asked for.
-Result<Figures> run_load_latency(Section settings, std::uint64_t seed) {
-  const Result<CardExperiment> with = read(std::move(settings), seed);
+Result<Figures> run_load_latency(Section settings, const Conduct& conduct) {
+  const Result<CardExperiment> with = read(std::move(settings), conduct);
   if (!with) return tl::unexpected(with.error());
   CardExperiment unscheduled = *with, bare = *with;
   unscheduled.parameters.prefetch = bare.parameters.prefetch = false;
   bare.parameters.memory.l1_bytes = bare.parameters.model.block_bytes;
-  const RunResult both = with->run(), cache_only = unscheduled.run(), none = bare.run();
+  const RunResult both = with->run(conduct), cache_only = unscheduled.run(), none = bare.run();
   const double ours = load_time(both), cached = load_time(cache_only), plain = load_time(none);
   return Figures{{"load_latency_cut_percent", -gain(ours, plain), "%"},
                  {"cut_without_prefetch_percent", -gain(cached, plain), "%"},
@@ -60,15 +65,14 @@ Result<Figures> run_load_latency(Section settings, std::uint64_t seed) {
 }
 
 // The three fixes of the playbook, one at a time.
-Result<Figures> run_bandwidth_fixes(Section settings, std::uint64_t seed) {
-  const Result<CardExperiment> base = read(std::move(settings), seed);
+Result<Figures> run_bandwidth_fixes(Section settings, const Conduct& conduct) {
+  const Result<CardExperiment> base = read(std::move(settings), conduct);
   if (!base) return tl::unexpected(base.error());
-  const RunResult before = base->run();
+  const RunResult before = base->run(conduct);
   Figures figures{
       {"hit_rate", hit_rate(before), "ratio"},
       {"bandwidth_utilization",
-       over(count(before.l2_bytes - before.card.prefill_bytes),
-            before.card.decode_time * base->parameters.memory.l2_bandwidth),
+       over(count(before.card.decode_l2_bytes), before.card.decode_time * base->parameters.memory.l2_bandwidth),
        "ratio"},
       {"compute_occupancy", over(before.card.draft_time + before.card.verify_time, before.card.decode_time), "ratio"},
       {"stall_share", over(before.card.stall_time, before.card.draft_time + before.card.verify_time), "ratio"}};
@@ -88,14 +92,14 @@ Result<Figures> run_bandwidth_fixes(Section settings, std::uint64_t seed) {
 }
 
 // A closed loop of as many users as the scenario says against one user, then with each fix.
-Result<Figures> run_engine_contention(Section settings, std::uint64_t seed) {
-  const Result<CardExperiment> base = read(std::move(settings), seed);
+Result<Figures> run_engine_contention(Section settings, const Conduct& conduct) {
+  const Result<CardExperiment> base = read(std::move(settings), conduct);
   if (!base) return tl::unexpected(base.error());
   CardExperiment single = *base, turns = *base, admission = *base;
   single.parameters.workload.arrivals.users = 1;
   turns.parameters.settings.interleave = true;
   admission.parameters.settings.max_concurrent = base->parameters.engine.engines;
-  const RunResult alone = single.run(), busy = base->run(), in_turns = turns.run(), admitted = admission.run();
+  const RunResult alone = single.run(), busy = base->run(conduct), in_turns = turns.run(), admitted = admission.run();
   const auto queue = [](const RunResult& r) { return over(r.engines.waiting, r.engines.observed); };
   return Figures{{"step_time_over_alone", over(step(busy), step(alone)), "x"},
                  {"engine_queue", queue(busy), "requests"},

@@ -16,7 +16,7 @@ std::string thousands(double tokens) { return fmt::format("{}k", static_cast<std
 
 }  // namespace
 
-Result<Figures> run_kv_footprint(Section s, std::uint64_t) {
+Result<Figures> run_kv_footprint(Section s, const Conduct&) {
   const std::vector<double> contexts = s.quantities("contexts", Quantity::number);
   Section models = s.section("models");
   Figures figures;
@@ -26,7 +26,7 @@ Result<Figures> run_kv_footprint(Section s, std::uint64_t) {
     for (const double context : contexts)
       figures.push_back(
           {fmt::format("{}_{}_gib", label, thousands(context)), kv_bytes_per_token(*model) * context / gib, "GiB"});
-    if (model->attention == Attention::mla && !contexts.empty()) {
+    if (model->attention == AttentionKind::mla && !contexts.empty()) {
       Model wide = *model;  // what the cache of each token would have to hold for the claimed bytes
       wide.latent = 256;
       figures.push_back({fmt::format("{}_width_256_{}_gib", label, thousands(contexts.front())),
@@ -38,7 +38,7 @@ Result<Figures> run_kv_footprint(Section s, std::uint64_t) {
   return figures;
 }
 
-Result<Figures> run_attention_window(Section s, std::uint64_t) {
+Result<Figures> run_attention_window(Section s, const Conduct&) {
   const Result<Hardware> hardware = read_hardware(s, "hardware");
   if (!hardware) return tl::unexpected(hardware.error());
   const Result<Model> model = read_model(s, "model");
@@ -60,7 +60,7 @@ Result<Figures> run_attention_window(Section s, std::uint64_t) {
                  {"window_heads", std::ceil(effective * latency / head), "heads"}};
 }
 
-Result<Figures> run_long_context(Section s, std::uint64_t) {
+Result<Figures> run_long_context(Section s, const Conduct&) {
   const Result<Hardware> hardware = read_hardware(s, "hardware");
   if (!hardware) return tl::unexpected(hardware.error());
   const Result<Model> model = read_model(s, "model");
@@ -91,7 +91,7 @@ Result<Figures> run_long_context(Section s, std::uint64_t) {
   return figures;
 }
 
-Result<Figures> run_kv_techniques(Section s, std::uint64_t) {
+Result<Figures> run_kv_techniques(Section s, const Conduct&) {
   const Result<Model> model = read_model(s, "model");
   if (!model) return tl::unexpected(model.error());
   double context = 0, zero = 0, low = 0, hot = 0, shared = 0, delta = 0, heads = 0;

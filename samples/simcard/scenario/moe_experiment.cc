@@ -5,7 +5,7 @@
 
 namespace dmprof::simcard {
 
-Result<Figures> run_moe(Section s, std::uint64_t seed) {
+Result<Figures> run_moe(Section s, const Conduct& conduct) {
   const Result<Hardware> hardware = read_hardware(s, "hardware");
   if (!hardware) return tl::unexpected(hardware.error());
   Result<Model> model = read_model(s, "model");
@@ -34,7 +34,7 @@ Result<Figures> run_moe(Section s, std::uint64_t seed) {
     case_load.steps = steps;
     case_load.placement = improved ? Placement::balanced : Placement::in_order;
     if (!improved) case_load.replicas = 0;
-    return expert_imbalance(case_load, seed);
+    return expert_imbalance(case_load, conduct.seed);
   };
   const auto step = [&](const ExpertImbalance& routed, double sequences, double tokens) {
     Parallel parallel;
@@ -52,7 +52,7 @@ Result<Figures> run_moe(Section s, std::uint64_t seed) {
   return Figures{{"device_imbalance", fill_before.cards, "x"},
                  {"device_imbalance_balanced", fill_after.cards, "x"},
                  {"expert_imbalance", fill_before.experts, "x"},
-                 {"fragmentation_percent", 100 * fragmentation(slots, largest, occupancy, seed), "%"},
+                 {"fragmentation_percent", 100 * fragmentation(slots, largest, occupancy, conduct.seed), "%"},
                  {"all_to_all_share_decode", decode_slow.all_to_all / decode_slow.total(), "ratio"},
                  {"all_to_all_share_prefill", fill_slow.all_to_all / fill_slow.total(), "ratio"},
                  {"decode_latency_cut_percent", 100 - 100 * decode_fast.total() / decode_slow.total(), "%"},

@@ -37,8 +37,8 @@ std::int64_t useful_cards(Hardware hardware, const Model& model, double batch, d
 
 }  // namespace
 
-Result<Figures> run_limits(Section s, std::uint64_t seed) {
-  Result<RunSettings> run = read_run(s, seed);
+Result<Figures> run_limits(Section s, const Conduct& conduct) {
+  Result<RunSettings> run = read_run(s, conduct.seed);
   if (!run) return tl::unexpected(run.error());
   const std::vector<std::string> names = s.texts("models");
   const std::vector<double> cards = s.quantities("coherent_cards", Quantity::number);
@@ -69,7 +69,7 @@ Result<Figures> run_limits(Section s, std::uint64_t seed) {
     last_parameters = parameters(*model);
   }
   figures.push_back({"server_traffic_exponent", exponent, "x"});
-  const Result<double> near = tokens_per_step(*run, 1024), far = tokens_per_step(*run, 32768);
+  const Result<double> near = tokens_per_step(run->watched(conduct), 1024), far = tokens_per_step(*run, 32768);
   if (!near) return tl::unexpected(near.error());
   if (!far) return tl::unexpected(far.error());
   figures.push_back({"tokens_per_step_1k", *near, "tokens"});
@@ -79,7 +79,7 @@ Result<Figures> run_limits(Section s, std::uint64_t seed) {
   for (const double n : cards) {
     CoherenceLoad load;
     load.cards = static_cast<std::int64_t>(n);
-    last = simulate_coherence(load, seed).per_access;
+    last = simulate_coherence(load, conduct.seed).per_access;
     if (first == 0) first = last;
     figures.push_back({fmt::format("coherence_bytes_per_access_{}_cards", load.cards), last, "B"});
   }
@@ -87,13 +87,13 @@ Result<Figures> run_limits(Section s, std::uint64_t seed) {
   const ServerReads healthy{.rate = 2000, .link = spec.hardware.link};
   ServerReads degraded = healthy;
   degraded.down = 1;
-  figures.push_back({"rs_healthy_amplification", simulate_reads(rs, healthy, seed).amplification, "x"});
-  figures.push_back({"rs_degraded_amplification", simulate_reads(rs, degraded, seed).amplification, "x"});
-  figures.push_back({"lrc_degraded_amplification", simulate_reads(lrc, degraded, seed).amplification, "x"});
+  figures.push_back({"rs_healthy_amplification", simulate_reads(rs, healthy, conduct.seed).amplification, "x"});
+  figures.push_back({"rs_degraded_amplification", simulate_reads(rs, degraded, conduct.seed).amplification, "x"});
+  figures.push_back({"lrc_degraded_amplification", simulate_reads(lrc, degraded, conduct.seed).amplification, "x"});
   return figures;
 }
 
-Result<Figures> run_optical(Section s, std::uint64_t) {
+Result<Figures> run_optical(Section s, const Conduct&) {
   const Result<Hardware> electrical = read_hardware(s, "electrical");
   if (!electrical) return tl::unexpected(electrical.error());
   const Result<Hardware> optical = read_hardware(s, "optical");

@@ -9,7 +9,7 @@
 namespace dmprof::simcard {
 
 // Step time of one decode step per model on two machines; both are linear in bytes until a model no longer fits.
-Result<Figures> run_scaling(Section s, std::uint64_t) {
+Result<Figures> run_scaling(Section s, const Conduct&) {
   const Result<Hardware> gpu = read_hardware(s, "gpu");
   if (!gpu) return tl::unexpected(gpu.error());
   const Result<Hardware> card = read_hardware(s, "card");
@@ -63,11 +63,11 @@ Result<Figures> run_scaling(Section s, std::uint64_t) {
 }
 
 // The same requests on the node of today and on presets that change one thing, or all.
-Result<Figures> run_next_generation(Section s, std::uint64_t seed) {
-  Result<RunSettings> run = read_run(s, seed);
+Result<Figures> run_next_generation(Section s, const Conduct& conduct) {
+  Result<RunSettings> run = read_run(s, conduct.seed);
   if (!run) return tl::unexpected(run.error());
   Section variants = s.section("variants");
-  const Result<ServeResult> base = run->as_described();
+  const Result<ServeResult> base = run->watched(conduct).as_described();
   if (!base) return tl::unexpected(base.error());
   const auto per_token = [](const ServeResult& r) { return r.energy.total / static_cast<double>(r.tokens); };
   Figures figures;

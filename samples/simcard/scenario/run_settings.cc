@@ -139,7 +139,9 @@ Result<ServeResult> RunSettings::as_described() const {
     if (!requests) return fail(requests.error().kind, fmt::format("{}: trace: {}", where, requests.error().message));
     source.emplace(std::move(requests->requests));
   }
-  Result<ServeResult> result = serve(spec, std::move(*source));
+  ServeSpec told = spec;
+  if (witness != nullptr) told.observer = witness->serving(spec);
+  Result<ServeResult> result = serve(told, std::move(*source));
   if (!result) return fail(result.error().kind, fmt::format("{}: {}", where, result.error().message));
   if (result->overloaded)
     return fail(ErrorKind::bad_input,

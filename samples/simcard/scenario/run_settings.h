@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "samples/simcard/config/section.h"
+#include "samples/simcard/scenario/conduct.h"
 #include "samples/simcard/scenario/scenario.h"
 #include "samples/simcard/serve/serve.h"
 
@@ -16,14 +17,21 @@ struct RunSettings {
   workload::Lengths prompts, outputs;
   std::string trace;  // a file; empty: generated
   std::string where;  // "file:line: settings", for messages about the run
+  Witness* witness = nullptr;
   // Of all runs of these settings and their copies, the one that is furthest from Little's law: 1 where it holds.
   std::shared_ptr<double> little = std::make_shared<double>(1);
 
+  // The same settings under the eyes of whoever watches; their copies would be watched too, so make none of these.
+  RunSettings watched(const Conduct& conduct) const {
+    RunSettings run = *this;
+    run.witness = conduct.witness;
+    return run;
+  }
   // Serves with `users` in a closed loop and as many in a step; every run of an experiment has its own seed stream.
   Result<ServeResult> closed_loop(std::int64_t users) const;
   // Serves the arrivals as described.
   Result<ServeResult> as_described() const;
-  Figure littles_law() const { return {"littles_law", *little, "ratio"}; }
+  Figure littles_law() const { return {"littles_law", *little, "x"}; }
 };
 
 // Keys: hardware, model, weight_bytes, lookahead, acceptance, falloff, prompt, output, length_spread, requests,

@@ -72,8 +72,8 @@ Inflation engine_queue(std::uint32_t engines, double utilization, bool exponenti
 
 }  // namespace
 
-Result<Figures> run_batch_table(Section s, std::uint64_t seed) {
-  Result<RunSettings> run = read_run(s, seed);
+Result<Figures> run_batch_table(Section s, const Conduct& conduct) {
+  Result<RunSettings> run = read_run(s, conduct.seed);
   if (!run) return tl::unexpected(run.error());
   const std::vector<double> batches = s.quantities("batches", Quantity::number);
   for (const double batch : batches) {
@@ -83,7 +83,9 @@ Result<Figures> run_batch_table(Section s, std::uint64_t seed) {
   Figures figures;
   for (const double batch : batches) {
     const auto users = static_cast<std::int64_t>(batch);
-    const Result<ServeResult> result = run->closed_loop(users);
+    // The largest batch is the one to look at.
+    const bool shown = batch == *std::max_element(batches.begin(), batches.end());
+    const Result<ServeResult> result = (shown ? run->watched(conduct) : *run).closed_loop(users);
     if (!result) return tl::unexpected(result.error());
     RunSettings plain = *run;
     plain.spec.speculation.lookahead = 0;
@@ -97,13 +99,13 @@ Result<Figures> run_batch_table(Section s, std::uint64_t seed) {
   return figures;
 }
 
-Result<Figures> run_speculation_gain(Section s, std::uint64_t seed) {
-  Result<RunSettings> run = read_run(s, seed);
+Result<Figures> run_speculation_gain(Section s, const Conduct& conduct) {
+  Result<RunSettings> run = read_run(s, conduct.seed);
   if (!run) return tl::unexpected(run.error());
   DMPROF_TRY(s.finish());
   RunSettings plain = *run;
   plain.spec.speculation.lookahead = 0;
-  const Result<ServeResult> with = run->as_described(), without = plain.as_described();
+  const Result<ServeResult> with = run->watched(conduct).as_described(), without = plain.as_described();
   if (!with) return tl::unexpected(with.error());
   if (!without) return tl::unexpected(without.error());
   const auto per_token = [](const ServeResult& r) { return r.energy.total / static_cast<double>(r.tokens); };
@@ -118,8 +120,8 @@ Result<Figures> run_speculation_gain(Section s, std::uint64_t seed) {
       run->littles_law()};
 }
 
-Result<Figures> run_before_after(Section s, std::uint64_t seed) {
-  Result<RunSettings> run = read_run(s, seed);
+Result<Figures> run_before_after(Section s, const Conduct& conduct) {
+  Result<RunSettings> run = read_run(s, conduct.seed);
   if (!run) return tl::unexpected(run.error());
   double streamed = 0, utilization = 0;
   s.quantity("streamed_before", Quantity::ratio, streamed);
@@ -129,7 +131,7 @@ Result<Figures> run_before_after(Section s, std::uint64_t seed) {
   RunSettings before = *run;
   before.spec.speculation.lookahead = 0;
   before.spec.parallel.streamed_weights = streamed;
-  const Result<ServeResult> slow = before.as_described(), fast = run->as_described();
+  const Result<ServeResult> slow = before.as_described(), fast = run->watched(conduct).as_described();
   if (!slow) return tl::unexpected(slow.error());
   if (!fast) return tl::unexpected(fast.error());
   RunSettings local = before;
@@ -137,16 +139,17 @@ Result<Figures> run_before_after(Section s, std::uint64_t seed) {
   const Result<ServeResult> plain = local.as_described();
   if (!plain) return tl::unexpected(plain.error());
   const auto engines = static_cast<std::uint32_t>(std::max<std::int64_t>(1, run->spec.hardware.engines));
-  const Inflation queue = engine_queue(engines, utilization, true, 4, seed);
-  return Figures{{"before_step_ms", slow->step_time.mean * ms, "ms"},
-                 {"after_step_ms", fast->step_time.mean * ms, "ms"},
-                 {"before_local_step_ms", plain->step_time.mean * ms, "ms"},
-                 {"after_per_token_ms", fast->time_per_token.mean * ms, "ms"},
-                 {"speculation_alone", plain->time_per_token.mean / fast->time_per_token.mean, "x"},
-                 {"queueing_inflation", queue.mean, "x"},
-                 {"queueing_inflation_error", queue.error, "x"},
-                 {"queueing_inflation_equal_drafts", engine_queue(engines, utilization, false, 1, seed).mean, "x"},
-                 run->littles_law()};
+  const Inflation queue = engine_queue(engines, utilization, true, 4, conduct.seed);
+  return Figures{
+      {"before_step_ms", slow->step_time.mean * ms, "ms"},
+      {"after_step_ms", fast->step_time.mean * ms, "ms"},
+      {"before_local_step_ms", plain->step_time.mean * ms, "ms"},
+      {"after_per_token_ms", fast->time_per_token.mean * ms, "ms"},
+      {"speculation_alone", plain->time_per_token.mean / fast->time_per_token.mean, "x"},
+      {"queueing_inflation", queue.mean, "x"},
+      {"queueing_inflation_error", queue.error, "x"},
+      {"queueing_inflation_equal_drafts", engine_queue(engines, utilization, false, 1, conduct.seed).mean, "x"},
+      run->littles_law()};
 }
 
 }  // namespace dmprof::simcard

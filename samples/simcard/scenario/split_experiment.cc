@@ -8,8 +8,8 @@ namespace dmprof::simcard {
 
 // Two equal nodes that do both serve half of the users each; the split pair serves all of them on one decode node
 // behind one prefill node. So both sides have two nodes.
-Result<Figures> run_split(Section s, std::uint64_t seed) {
-  Result<RunSettings> run = read_run(s, seed);
+Result<Figures> run_split(Section s, const Conduct& conduct) {
+  Result<RunSettings> run = read_run(s, conduct.seed);
   if (!run) return tl::unexpected(run.error());
   const Result<Hardware> prefill = read_hardware(s, "prefill_hardware");
   if (!prefill) return tl::unexpected(prefill.error());
@@ -25,7 +25,7 @@ Result<Figures> run_split(Section s, std::uint64_t seed) {
   apart.spec.hardware = *decode;
   apart.spec.prefill_hardware = *prefill;
   const Result<ServeResult> one = together.closed_loop(std::max<std::int64_t>(1, users / 2)),
-                            pair = apart.closed_loop(users);
+                            pair = apart.watched(conduct).closed_loop(users);
   if (!one) return tl::unexpected(one.error());
   if (!pair) return tl::unexpected(pair.error());
   const auto per_token = [](const ServeResult& r) { return r.energy.total / static_cast<double>(r.tokens); };

@@ -36,11 +36,11 @@ Result<std::vector<Scenario>> table_scenarios() {
   return all;
 }
 
-Result<Outcome> run_scenario(const Scenario& scenario, std::span<const Experiment> experiments) {
+Result<Outcome> run_scenario(const Scenario& scenario, std::span<const Experiment> experiments, Witness* witness) {
   std::vector<std::string> names;
   for (const Experiment& experiment : experiments) {
     if (experiment.name == scenario.experiment) {
-      Result<Figures> figures = experiment.run(scenario.settings, static_cast<std::uint64_t>(scenario.seed));
+      Result<Figures> figures = experiment.run(scenario.settings, {static_cast<std::uint64_t>(scenario.seed), witness});
       if (!figures) return tl::unexpected(figures.error());
       return judge(scenario, std::move(*figures));
     }

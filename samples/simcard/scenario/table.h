@@ -14,7 +14,8 @@ namespace dmprof::simcard {
 // (A4 before A10).
 Result<std::vector<Scenario>> table_scenarios();
 
-Result<Outcome> run_scenario(const Scenario& scenario, std::span<const Experiment> experiments);
+Result<Outcome> run_scenario(const Scenario& scenario, std::span<const Experiment> experiments,
+                             Witness* witness = nullptr);
 // Runs on `threads` threads (1 or more); the first error in the order of the rows wins.
 Result<std::vector<Outcome>> run_table(const std::vector<Scenario>& scenarios, std::span<const Experiment> experiments,
                                        unsigned threads);

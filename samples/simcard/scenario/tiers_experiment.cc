@@ -53,7 +53,7 @@ double fp16_compression(double deviation, std::uint64_t seed) {
 
 // The same requests with memory for all of them, with the tiers as the preset says, without the first one, with the
 // compression that is claimed, and with no tier at all: then caches are computed again.
-Status serve_behind_memory(const RunSettings& run, double claimed, Figures& figures) {
+Status serve_behind_memory(const RunSettings& run, double claimed, const Conduct& conduct, Figures& figures) {
   RunSettings unbounded = run, drives = run, packed = run, none = run;
   unbounded.spec.hardware.memory_capacity *= 100;
   drives.spec.hardware.tiers.erase(drives.spec.hardware.tiers.begin());
@@ -62,7 +62,8 @@ Status serve_behind_memory(const RunSettings& run, double claimed, Figures& figu
   const Result<ServeResult> best = unbounded.as_described();
   if (!best) return tl::unexpected(best.error());
   using Variant = std::pair<const char*, const RunSettings*>;
-  const std::array variants = {Variant{"pool", &run}, Variant{"pool_at_claimed_ratio", &packed},
+  const RunSettings pool = run.watched(conduct);
+  const std::array variants = {Variant{"pool", &pool}, Variant{"pool_at_claimed_ratio", &packed},
                                Variant{"drives", &drives}, Variant{"recomputed", &none}};
   for (const auto& [name, variant] : variants) {
     const Result<ServeResult> result = variant->as_described();
@@ -90,7 +91,7 @@ Status serve_cold_experts(const RunSettings& run, Figures& figures) {
 
 }  // namespace
 
-Result<Figures> run_tiers(Section s, std::uint64_t seed) {
+Result<Figures> run_tiers(Section s, const Conduct& conduct) {
   Pool pool;
   PoolLoad load;
   double accuracy = 0, deviation = 0, claimed = 0;
@@ -108,29 +109,29 @@ Result<Figures> run_tiers(Section s, std::uint64_t seed) {
       (pool.link.bandwidth <= 0 || load.rate <= 0 || load.block_bytes <= 0 || pool.compression < 1 || claimed < 1))
     s.complain("", "bandwidth, rate and block must be above 0, compression ratios at least 1");
   Section serving = s.section("serving"), moe = s.section("experts");
-  const Result<RunSettings> caches = read_run(serving, seed);
+  const Result<RunSettings> caches = read_run(serving, conduct.seed);
   if (!caches) return tl::unexpected(caches.error());
-  const Result<RunSettings> experts = read_run(moe, seed);
+  const Result<RunSettings> experts = read_run(moe, conduct.seed);
   if (!experts) return tl::unexpected(experts.error());
   if (s.ok() && caches->spec.hardware.tiers.empty()) serving.complain("hardware", "has no tier; name one with a pool");
   if (s.ok() && experts->spec.model.experts == 0) moe.complain("model", "has no experts; name a mixture of experts");
   DMPROF_TRY(serving.finish());
   DMPROF_TRY(moe.finish());
   DMPROF_TRY(s.finish());
-  const PoolResult plain = simulate_pool(pool, load, seed);
+  const PoolResult plain = simulate_pool(pool, load, conduct.seed);
   load.accuracy = accuracy;
-  const PoolResult predicted = simulate_pool(pool, load, seed);
+  const PoolResult predicted = simulate_pool(pool, load, conduct.seed);
   Pool packed = pool;
   packed.compression = claimed;
-  const PoolResult as_claimed = simulate_pool(packed, load, seed);
-  Figures figures{{"lossless_ratio_fp16", fp16_compression(deviation, seed), "x"},
+  const PoolResult as_claimed = simulate_pool(packed, load, conduct.seed);
+  Figures figures{{"lossless_ratio_fp16", fp16_compression(deviation, conduct.seed), "x"},
                   {"on_time_share", predicted.on_time, "ratio"},
                   {"wait_without_prediction_us", plain.mean_wait * 1e6, "us"},
                   {"wait_with_prediction_us", predicted.mean_wait * 1e6, "us"},
                   {"wait_at_claimed_ratio_us", as_claimed.mean_wait * 1e6, "us"},
                   {"read_amplification", predicted.moved_bytes * pool.compression / predicted.asked_bytes, "x"},
                   {"pool_gb_s", pool_bandwidth(pool) / 1e9, "GB/s"}};
-  DMPROF_TRY(serve_behind_memory(*caches, claimed, figures));
+  DMPROF_TRY(serve_behind_memory(*caches, claimed, conduct, figures));
   DMPROF_TRY(serve_cold_experts(*experts, figures));
   figures.push_back(caches->littles_law());
   return figures;

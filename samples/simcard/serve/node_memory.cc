@@ -51,6 +51,10 @@ void NodeRun::join(std::uint64_t id) {
   Sequence& s = sequences_[id];
   if (!s.admitted) measures_.admitted(s, simulation_.now());
   s.admitted = true;
+  if (observer() != nullptr) {
+    tell(ServeMoment::schedule, id);
+    observer()->on_queue(simulation_.now(), active_.size() + 1, waiting_.size());
+  }
   active_.push_back(id);
   draft(id);
 }
@@ -91,8 +95,10 @@ void NodeRun::preempt(std::uint64_t id) {
   ++result_.preempted;
   if (const auto done = kv_.send_out(s, simulation_.now())) {
     simulation_.at(*done, *this, written, id);
+    if (observer() != nullptr) tell(ServeMoment::preempt, id);
     return;
   }
+  if (observer() != nullptr) tell(ServeMoment::preempt, id, static_cast<std::uint64_t>(s.length()));
   kv_.drop(s);
   ++result_.recomputed;
   start_prefill(id);

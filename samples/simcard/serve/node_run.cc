@@ -15,11 +15,13 @@ NodeRun::NodeRun(const ServeSpec& spec, workload::Source source)
       source_(std::move(source)),
       luck_(spec.seed, "acceptance"),
       noise_(spec.seed, "residuals"),
-      engines_(simulation_, draft_engines(spec.hardware)),
-      prefills_(simulation_, static_cast<std::uint32_t>(spec.prefill_nodes)),
+      engines_(simulation_, draft_engines(spec.hardware), 0, SIZE_MAX, spec.observer != nullptr ? this : nullptr),
+      prefills_(simulation_, static_cast<std::uint32_t>(spec.prefill_nodes), 0, SIZE_MAX,
+                spec.observer != nullptr ? this : nullptr),
       storage_(spec.hardware.tiers),
       cold_(spec.hardware, spec.model, spec.kv_share, spec.expert_skew, spec.seed, storage_),
       kv_(spec.hardware.memory() - cold_.resident_bytes(), kv_bytes_per_token(spec.model), storage_) {
+  if (observer() != nullptr) storage_.watch(*observer());
   schedule_next();
 }
 
@@ -94,6 +96,7 @@ void NodeRun::arrived(std::uint64_t id) {
     return next_of_user();
   }
   measures_.arrived(simulation_.now());
+  if (observer() != nullptr) tell(ServeMoment::arrive, id, static_cast<std::uint64_t>(s.request.prompt_tokens));
   if (opened) schedule_next();
   if (measures_.present() > spec_.most_waiting + spec_.most_active) {
     result_.overloaded = true;
@@ -124,7 +127,9 @@ SimTime NodeRun::transfer_time(const Sequence& s) {
   const Link& link = spec_.hardware.link;  // every card receives its part of the cache
   result_.link_bytes += bytes;
   charge_link(spec_.hardware, bytes, result_.energy);
-  return from_seconds(bytes / (link.bandwidth * real(spec_.hardware.cards)) + link.latency);
+  const SimTime time = from_seconds(bytes / (link.bandwidth * real(spec_.hardware.cards)) + link.latency);
+  if (observer() != nullptr) observer()->on_cache_sent(simulation_.now(), simulation_.now() + time, bytes);
+  return time;
 }
 
 void NodeRun::draft(std::uint64_t id) {
@@ -142,7 +147,12 @@ void NodeRun::verify() {
   if (kv_.used() + growth() * static_cast<double>(ready_.size()) > kv_.room()) return;
   batch_.swap(ready_);
   double prefill = 0;
+  told_ = {};
+  told_.verify = simulation_.now();
+  told_.waiting = waiting_.size();
   const SimTime end = pass_end(prefill);
+  told_.pass = end;
+  told_.prefill = from_seconds(prefill);
   const Residuals& r = spec_.hardware.residuals;
   const double pass = seconds(end - simulation_.now());
   double time = (pass + r.host) * noise_.lognormal(1, r.jitter_sigma);
@@ -159,6 +169,7 @@ SimTime NodeRun::pass_end(double& prefill) {
   for (const std::uint64_t id : batch_) {
     context += real(sequences_[id].length()) / static_cast<double>(batch_.size());
     prefill += sequences_[id].prefill;
+    if (sequences_[id].prefill > 0) told_.prompt_tokens += static_cast<std::uint64_t>(sequences_[id].length());
     sequences_[id].prefill = 0;
   }
   const double sequences = static_cast<double>(batch_.size()), tokens = real(spec_.speculation.lookahead + 1);
@@ -171,7 +182,9 @@ SimTime NodeRun::pass_end(double& prefill) {
   result_.link_bytes += cost.link_bytes;
   result_.cold_bytes += cost.cold_bytes;
   result_.flops += cost.flops;
-  result_.last_step = cost;
+  result_.last_step = told_.cost = cost;
+  told_.tokens = tokens;
+  told_.kv_bytes = pass(spec_.model, sequences, tokens, context).kv_bytes;
   const SimTime end = cold_.end(cost, simulation_.now());
   if (cold_.any()) result_.cold_seconds += seconds(end - simulation_.now()) - cost.total();
   return end;
@@ -184,6 +197,7 @@ void NodeRun::step_done() {
                         result_.issued < static_cast<std::uint64_t>(spec_.requests);
   SimTime began = now;
   std::vector<std::uint64_t> batch, going;
+  std::vector<ServeSpeculation> told;
   batch.swap(batch_);
   for (const std::uint64_t id : batch) {
     Sequence& s = sequences_[id];
@@ -192,7 +206,14 @@ void NodeRun::step_done() {
     result_.accepted += static_cast<std::uint64_t>(accepted);
     const std::int64_t gained = std::min(accepted + 1, s.request.output_tokens - s.emitted);
     measures_.emitted(s, gained, measured, now);
-    if (s.emitted == 0) s.first = now;
+    if (observer() != nullptr)
+      told.push_back({id + 1, static_cast<std::uint64_t>(s.length()),
+                      static_cast<std::uint32_t>(spec_.speculation.lookahead), static_cast<std::uint32_t>(accepted),
+                      static_cast<std::uint32_t>(gained)});
+    if (s.emitted == 0) {
+      s.first = now;
+      if (observer() != nullptr) tell(ServeMoment::first_token, id);
+    }
     s.last = now;
     s.emitted += gained;
     kv_.grow(s, gained);
@@ -201,6 +222,10 @@ void NodeRun::step_done() {
       going.push_back(id);
     else
       complete(id);
+  }
+  if (observer() != nullptr) {
+    told_.start = began;
+    tell_step(told);
   }
   measures_.step(began, measured, now);
   make_room(going);
@@ -212,6 +237,7 @@ void NodeRun::step_done() {
 void NodeRun::complete(std::uint64_t id) {
   Sequence& s = sequences_[id];
   measures_.completed(s, simulation_.now());
+  if (observer() != nullptr) tell(ServeMoment::end, id, static_cast<std::uint64_t>(s.emitted));
   kv_.drop(s);
   ++result_.completed;
   result_.tokens_asked += static_cast<std::uint64_t>(s.request.output_tokens);

@@ -11,7 +11,7 @@
 
 namespace dmprof::simcard {
 
-class NodeRun : public Actor {
+class NodeRun : public Actor, private ServerListener {
  public:
   // `spec` must outlive the run.
   NodeRun(const ServeSpec& spec, workload::Source source);
@@ -50,6 +50,13 @@ class NodeRun : public Actor {
   void preempt(std::uint64_t id);
   void cache_written(std::uint64_t id);
   void cache_read(std::uint64_t id);
+  // node_told.cc: what an observer is told. Nobody calls these without one.
+  void on_service(const Job& job, std::uint32_t unit, SimTime start) override;
+  void tell(ServeMoment moment, std::uint64_t id, std::uint64_t tokens = 0) const;
+  void tell_step(std::span<const ServeSpeculation> sequences);
+  void tell_gauges();
+  ServeObserver* observer() const { return spec_.observer; }
+
   bool between_steps() const { return active_.empty() || !spec_.wait_for_all_drafts; }
 
   const ServeSpec& spec_;
@@ -64,6 +71,8 @@ class NodeRun : public Actor {
   std::deque<std::uint64_t> waiting_;
   std::vector<std::uint64_t> active_, ready_, batch_;  // active_ in the order of admission
   std::size_t arriving_ = 0;                           // admitted, their cache under way
+  ServeStep told_;                                     // of the step under way
+  SimTime told_before_ = 0;                            // end of the step before
   Measures measures_;
   ServeResult result_;
 };

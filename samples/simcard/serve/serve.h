@@ -17,6 +17,7 @@
 #include "samples/simcard/node/storage.h"
 #include "samples/simcard/serve/drafting.h"
 #include "samples/simcard/serve/ledger.h"
+#include "samples/simcard/serve/observer.h"
 #include "samples/simcard/serve/statistics.h"
 #include "samples/simcard/serve/step.h"
 
@@ -44,6 +45,7 @@ struct ServeSpec {
   std::int64_t warm_up = 0;             // steps that are left out of step times, gaps and throughput
   std::int64_t most_waiting = 100'000;  // more waiting requests are an overload
   std::uint64_t seed = 1;
+  ServeObserver* observer = nullptr;  // who is told of the run, which it outlives; nobody
 };
 
 struct ServeResult {

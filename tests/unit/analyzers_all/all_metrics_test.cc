@@ -56,6 +56,7 @@ TEST(AllMetrics, every_name_of_the_catalogue_document_is_there) {
                            "attention_window",
                            "memory_stall_share",
                            "throughput",
+                           "decode_throughput",
                            "goodput",
                            "ttft",
                            "itl",

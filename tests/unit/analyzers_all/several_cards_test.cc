@@ -118,7 +118,8 @@ void add_card(Recording& all, const Recording& one, std::uint32_t index, TimeNs 
 }
 
 TEST(SeveralCards, alike_have_the_metrics_of_one_and_the_sum_of_its_rates) {
-  const std::set<std::string> sums = {"throughput", "concurrency", "speculation_engine_queue", "effective_bandwidth"};
+  const std::set<std::string> sums = {"throughput", "decode_throughput", "concurrency", "speculation_engine_queue",
+                                      "effective_bandwidth"};
   const Recording one = card();
   Recording four;
   for (std::uint32_t i = 0; i < 4; ++i) add_card(four, one, i);

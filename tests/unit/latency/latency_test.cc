@@ -82,6 +82,25 @@ TEST(Latency, throughput_counts_emitted_tokens_over_decode_time_with_its_pauses)
   ASSERT_TRUE(value.interval);
 }
 
+TEST(Latency, decode_throughput_leaves_the_pauses_out_that_arrivals_make) {
+  Trace trace;
+  trace.warm_up();
+  for (int i = 0; i < 6; ++i) {
+    trace.step({.drafted = 4, .accepted = i % 2 == 0 ? 3u : 1u});
+    trace.now += 30 * ms;
+  }
+  trace.step({.duration = 1000 * ms, .phase = Phase::prefill});
+  trace.step({.duration = 1000 * ms, .cut = StepCut::baseline});
+  trace.step({.drafted = 4, .accepted = 2});
+  // 3 x 4 + 3 x 2 + 3 tokens in 7 x 10 ms of decode steps, however long nobody asked in between.
+  const MetricValue value = metric(trace.done(), "decode_throughput");
+  EXPECT_NEAR(*value.value, 21 / .07, 1e-6);
+  ASSERT_TRUE(value.interval);
+  EXPECT_LE(value.interval->low, *value.value);
+  EXPECT_GE(value.interval->high, *value.value);
+  EXPECT_LT(*metric(trace.done(), "throughput").value, *value.value);
+}
+
 TEST(Latency, goodput_needs_an_objective_and_counts_who_met_it) {
   Trace trace = one_request();
   EXPECT_NE(metric(trace.done(), "goodput").reason.find("--slo"), std::string::npos);
@@ -101,8 +120,8 @@ TEST(Latency, unfinished_requests_are_not_guessed) {
     EXPECT_EQ(metric(trace.done(), name).status, ValueStatus::unavailable) << name;
   }
   Recording empty;
-  for (const char* name :
-       {"ttft", "itl", "step_time", "throughput", "concurrency", "batch_size", "tail_culprit", "latency_inflation"}) {
+  for (const char* name : {"ttft", "itl", "step_time", "throughput", "decode_throughput", "concurrency", "batch_size",
+                           "tail_culprit", "latency_inflation"}) {
     EXPECT_EQ(metric(empty, name).status, ValueStatus::unavailable) << name;
   }
 }

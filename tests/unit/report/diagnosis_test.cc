@@ -180,9 +180,12 @@ TEST(DiagnosisJson, an_unknown_current_value_and_a_predicted_gain_are_told_apart
   rules::Diagnosis diagnosis = sample();
   diagnosis.findings[0].fixes[0].from.reset();
   diagnosis.findings[0].fixes[0].predicted_gain = rules::Gain{1.1, 1.3, 1.5};
+  diagnosis.findings[0].fixes[0].predicted_cost = rules::Gain{0.94, 0.97, 0.99, "decode_throughput"};
   const json fix = json::parse(diagnosis_json("run.dmprof", diagnosis))["findings"][0]["fixes"][0];
   EXPECT_TRUE(fix["from"].is_null());
   EXPECT_EQ(fix["predicted_gain"]["mid"], 1.3);
+  EXPECT_EQ(fix["predicted_cost"]["mid"], 0.97);
+  EXPECT_EQ(fix["predicted_cost"]["metric"], "decode_throughput");
 }
 
 }  // namespace

@@ -64,6 +64,32 @@ TEST(Gains, certain_ones_come_first_then_likely_then_unknown_and_losses_are_tria
   EXPECT_EQ(fixes[5].note, "for trial only, what-if predicts no gain: cheap");
 }
 
+TEST(Gains, what_a_fix_costs_in_speed_is_said_beside_what_it_gains) {
+  const auto answer = [](double rate) {
+    return [rate](std::span<const whatif::Setting>) -> Result<whatif::Prediction> {
+      whatif::Prediction prediction;
+      prediction.objective = "e2e_latency";
+      prediction.figures = {
+          {"e2e_latency", "ns", 2.0, whatif::Range{0.9, 1.0, 1.1}, ""},
+          {"decode_throughput", "tokens/s", 100, whatif::Range{90 * rate, 100 * rate, 105 * rate}, ""}};
+      return prediction;
+    };
+  };
+  Diagnosis diagnosis;
+  diagnosis.findings = {finding("a", {fix("max_concurrent")})};
+  add_gains(diagnosis, answer(0.97));
+  const SuggestedFix& costly = diagnosis.findings[0].fixes[0];
+  EXPECT_EQ(costly.predicted_gain->metric, "e2e_latency");
+  ASSERT_TRUE(costly.predicted_cost);
+  EXPECT_EQ(costly.predicted_cost->metric, "decode_throughput");
+  EXPECT_NEAR(costly.predicted_cost->mid, 0.97, 1e-9);
+  for (const double rate : {1.0, 1.03}) {
+    diagnosis.findings = {finding("a", {fix("max_concurrent")})};
+    add_gains(diagnosis, answer(rate));
+    EXPECT_FALSE(diagnosis.findings[0].fixes[0].predicted_cost) << rate;
+  }
+}
+
 TEST(Gains, a_prediction_outweighs_what_the_rule_could_not_tell) {
   Diagnosis diagnosis;
   SuggestedFix doubtful = fix("sure", "asks further ahead");

@@ -17,6 +17,7 @@ TEST(Conservation, RequestsThatArrivedEndedOrAreThere) {
   const RunResult r = run_for(p, 0.5, 1, &observer);
   EXPECT_EQ(r.card.arrived, r.card.completed + r.in_flight);
   EXPECT_EQ(observer.requests_ended, r.card.completed);
+  EXPECT_DOUBLE_EQ(observer.joules, r.energy.total());
   EXPECT_EQ(r.card.refused, 0u);
 }
 
@@ -25,8 +26,11 @@ TEST(Conservation, BytesReadFromL2AreTheTransfersThatWereTold) {
   KeepingObserver observer;
   const RunResult r = run_for(p, 0.2, 1, &observer);
   // What was under way at the end is read and not told yet: at most one pass of it.
-  EXPECT_LE(observer.transfer_bytes, r.l2_bytes);
-  EXPECT_GE(observer.transfer_bytes + 16 * p.model.block_bytes, r.l2_bytes);
+  EXPECT_LE(observer.transfer_bytes, r.l2_asked_bytes);
+  EXPECT_GE(observer.transfer_bytes + 16 * p.model.block_bytes, r.l2_asked_bytes);
+  // All of it has come but what was on its way: a pass's blocks and stream.
+  EXPECT_LE(r.l2_bytes, r.l2_asked_bytes);
+  EXPECT_GE(r.l2_bytes + 64 * p.model.block_bytes, r.l2_asked_bytes);
 }
 
 // Every byte that arithmetic read as a block came out of L0, out of L1 or straight from L2, and was let into a tier

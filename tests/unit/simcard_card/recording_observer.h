@@ -39,8 +39,8 @@ struct KeepingObserver : CardObserver {
   }
   void on_speculation(const SpeculationReport& r) override { note({6, r.request, r.drafted, r.accepted, r.emitted}); }
   void on_access(const AccessReport& a) override {
-    note({7, word(a.time), word(a.wait), a.block, static_cast<std::uint64_t>(a.outcome), a.tier == Tier::l0});
-    (a.tier == Tier::l0 ? asked_of_l0 : asked).push_back(a.block);
+    note({7, word(a.time), word(a.wait), a.block, static_cast<std::uint64_t>(a.outcome), a.tier == AskedTier::l0});
+    (a.tier == AskedTier::l0 ? asked_of_l0 : asked).push_back(a.block);
   }
   void on_layer(const LayerReport& l) override { note({8, word(l.start), word(l.end), word(l.stall)}); }
   void on_prefetch(const PrefetchNotice& notice, SimTime time, std::uint64_t) override {
@@ -56,6 +56,11 @@ struct KeepingObserver : CardObserver {
     note({11, bytes, word(start), word(end)});
     transfer_bytes += bytes;
   }
+  void on_energy(SimTime, double now) override {
+    EXPECT_GE(now, joules);
+    joules = now;
+  }
+  double joules = 0;
   void on_queue(SimTime, std::uint64_t batch, std::uint64_t waiting) override { note({12, batch, waiting}); }
 };
 

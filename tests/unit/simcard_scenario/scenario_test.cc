@@ -13,7 +13,7 @@ using testing::HasSubstr;
 
 const std::string head = "id: X1\ntitle: t\nclaim: c\nexperiment: toy\nsettings: {a: 1}\n";
 
-Result<Figures> toy(Section settings, std::uint64_t) {
+Result<Figures> toy(Section settings, const Conduct&) {
   double a = 0;
   settings.quantity("a", Quantity::number, a);
   DMPROF_TRY(settings.finish());

@@ -50,6 +50,16 @@ double figure(const std::string& id, const std::string& name) {
   return 0;
 }
 
+TEST(Table, SharesLieBetween0And1) {
+  for (const Outcome& outcome : table()) {
+    for (const Figure& each : outcome.figures) {
+      if (each.unit != "ratio" || each.name.ends_with("_gain")) continue;  // a gain is the difference of two shares
+      EXPECT_GE(each.value, 0) << outcome.scenario.id << " " << each.name;
+      EXPECT_LE(each.value, 1) << outcome.scenario.id << " " << each.name;
+    }
+  }
+}
+
 TEST(Table, DoesNotDependOnTheNumberOfThreads) {
   // The rows of the second article, which are the quick ones, again on one thread.
   std::vector<Scenario> again;

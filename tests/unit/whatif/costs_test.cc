@@ -50,6 +50,20 @@ TEST(DraftRounds, whole_drafts_one_after_the_other_against_turns) {
   EXPECT_DOUBLE_EQ(draft_rounds({}, {4, true}), 0);
 }
 
+TEST(Load, baseline_steps_of_no_request_are_nobodys) {
+  Recording recording = test::steady();
+  const Load before = measure_load(View(recording));
+  Step step = recording.steps.back();
+  step.step += 1000, step.target_tokens = 1, step.draft_time = 0;
+  SpeculationStep row;
+  row.track = step.track, row.step = step.step, row.time = step.start, row.emitted = 1, row.cut = StepCut::baseline;
+  recording.steps.push_back(step), recording.speculation.push_back(row);
+  recording.make_sound();
+  const Load after = measure_load(View(recording));
+  EXPECT_EQ(after.users, before.users);
+  EXPECT_EQ(after.requests.size(), before.requests.size());
+}
+
 TEST(Costs, of_a_steady_recording_are_its_steps) {
   const Recording recording = test::steady();
   const StepCosts costs = measure_costs(View(recording), {});
