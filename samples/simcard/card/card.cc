@@ -15,6 +15,9 @@ std::uint64_t pack(std::uint64_t step, Context context, std::uint64_t place) {
   return (step << kContextBits | context) << kPlaceBits | std::min(place, kLastPlace);
 }
 
+// A context of one sequence. Two that meet in 32 bits predict for each other, as in a table of hashes.
+Context own_context(std::uint64_t request, Context context) { return static_cast<Context>(mix(request, context)); }
+
 }  // namespace
 
 Card::Card(Simulation& simulation, const CardParameters& parameters, const Language& language,
@@ -27,6 +30,7 @@ Card::Card(Simulation& simulation, const CardParameters& parameters, const Langu
       language_(language),
       attention_(attention),
       predictor_(parameters.predictor, parameters.model.selection),
+      kv_predictor_(parameters.predictor, {.layers = parameters.model.selection.layers, .blocks = kMostKvBlocks}),
       channels_(parameters.memory),
       store_(simulation, parameters.memory, parameters.model.block_bytes,
              static_cast<cachemodel::PolicyKind>(parameters.settings.cache_policy), channels_,
@@ -187,7 +191,7 @@ void Card::begin_draft() {
     sequence.path.draft(parameters_.acceptance, parameters_.settings.draft_billions, sequence.drafts, sequence.length(),
                         sequence.proposals);
     sequence.announced = 0;
-    if (parameters_.prefetch) predict(sequence.path.head(), 0);
+    if (parameters_.prefetch) predict(sequence, sequence.path.head(), 0);
     if (sequence.drafts > 0) ++drafting_;
   }
   if (drafting_ == 0) {
@@ -222,15 +226,16 @@ void Card::read_draft() {
 
 void Card::announce(Sequence& sequence) {
   const Context context = sequence.proposals[sequence.announced++];
-  if (parameters_.prefetch) predict(context, sequence.announced);
+  if (parameters_.prefetch) predict(sequence, context, sequence.announced);
 }
 
 // Looking up and queueing takes the engines' logic a moment; then the requests are in the queue.
-void Card::predict(Context context, std::uint32_t place) {
+void Card::predict(const Sequence& sequence, Context context, std::uint32_t place) {
   const SimTime now = simulation_.now();
   const SimTime scheduling = now + parameters_.engine.prediction;
   const SimTime done = scheduling + parameters_.engine.scheduling;
   if (observer_ != nullptr) observer_->on_prediction(now, scheduling, done, step_);
+  if (attention_.sparse()) kv_lookups_.push_back({sequence.request, context});
   simulation_.at(done, *this, blocks_known, pack(step_, context, place));
 }
 
@@ -238,6 +243,8 @@ void Card::predict(Context context, std::uint32_t place) {
 void Card::expect_blocks(std::uint64_t packed) {
   const std::uint64_t place = packed & kLastPlace;
   const auto context = static_cast<Context>(packed >> kPlaceBits & ((1u << kContextBits) - 1));
+  KvLookup kv;
+  if (attention_.sparse()) kv = kv_lookups_.front(), kv_lookups_.pop_front();
   if (!predicting_ || packed != pack(step_, context, place)) return;  // the step is over
   const std::uint32_t first = pass_.next_layer();
   const std::uint32_t blocks = parameters_.model.selection.blocks;
@@ -249,6 +256,20 @@ void Card::expect_blocks(std::uint64_t packed) {
     pass_.predicted(block, layer);
     const auto ahead = static_cast<std::uint64_t>(pass_.accesses_per_layer() * (layer - first));
     store_.expect(block, layer * VerifyPass::kOrdersPerLayer + place, ahead + 1);
+  }
+  if (attention_.sparse()) expect_kv(kv.request, context, place);
+}
+
+void Card::expect_kv(std::uint64_t request, Context context, std::uint64_t place) {
+  const std::uint32_t first = pass_.next_layer();
+  predictions_.clear();
+  kv_predictor_.predict(own_context(request, context), first, predictions_);
+  for (const BlockNumber local : predictions_) {
+    const auto layer = static_cast<std::uint32_t>(local / kMostKvBlocks);
+    const BlockNumber block = kv_block(request, layer, local % kMostKvBlocks);
+    pass_.predicted(block, layer);
+    const auto ahead = static_cast<std::uint64_t>(pass_.accesses_per_layer() * (layer - first));
+    store_.expect(block, layer * VerifyPass::kOrdersPerLayer + place, ahead + 1, parameters_.model.kv_block_bytes());
   }
 }
 
@@ -295,8 +316,16 @@ SpeculationReport Card::judge(Sequence& sequence) {
 
 // The branches that verification took: the token it started from and the drafts it kept.
 void Card::learn(const Sequence& sequence, std::uint32_t tokens) {
-  for (std::uint32_t k = 0; k <= tokens; ++k)
-    predictor_.learn(k == 0 ? sequence.path.head() : sequence.proposals[k - 1], pass_.chosen(sequence.first_token + k));
+  for (std::uint32_t k = 0; k <= tokens; ++k) {
+    const Context context = k == 0 ? sequence.path.head() : sequence.proposals[k - 1];
+    predictor_.learn(context, pass_.chosen(sequence.first_token + k));
+    if (!attention_.sparse()) continue;
+    const std::span<const BlockNumber> read = pass_.chosen_kv(sequence.first_token + k);
+    const std::size_t of_layer = read.size() / parameters_.model.selection.layers;
+    kv_read_.clear();
+    for (std::size_t i = 0; i < read.size(); ++i) kv_read_.push_back(i / of_layer * kMostKvBlocks + kv_index(read[i]));
+    kv_predictor_.learn(own_context(sequence.request, context), kv_read_);
+  }
 }
 
 void Card::finish(Sequence& sequence) {

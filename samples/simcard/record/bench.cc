@@ -11,9 +11,9 @@ namespace dmprof::simcard {
 namespace {
 
 constexpr std::size_t kMostSizes = 16, kStepsOfSize = 6;
-constexpr std::uint32_t kTokens = 12;                       // of each request: more than the steps that are kept
+constexpr std::uint32_t kTokens = 12;  // of each request: more than the steps that are kept
 constexpr SimTime kShortestBench = 4 * kMillisecond, kLongestBench = 512 * kMillisecond;  // of a batch size
-constexpr std::uint64_t kBenchSteps = std::uint64_t{1} << 62;  // ids from here on
+constexpr std::uint64_t kBenchSteps = std::uint64_t{1} << 62;                             // ids from here on
 
 // Keeps the steps of a whole batch; the first one meets a cold cache and is left out.
 class Kept : public CardObserver {
@@ -52,7 +52,8 @@ std::vector<StepReport> bench(CardParameters parameters, std::uint64_t seed, std
   parameters.workload.outputs = {.typical = kTokens};
   for (SimTime duration = kShortestBench;; duration *= 2) {
     Kept kept(batch);
-    run_cards(parameters, {.seed = seed, .duration = duration}, [&kept](std::uint32_t) { return &kept; }, nullptr);
+    run_cards(
+        parameters, {.seed = seed, .duration = duration}, [&kept](std::uint32_t) { return &kept; }, nullptr);
     if (kept.steps.size() == kStepsOfSize || duration >= kLongestBench) return kept.steps;
   }
 }
