@@ -5,18 +5,6 @@
 #include "samples/simcard/card/energy.h"
 
 namespace dmprof::simcard {
-namespace {
-
-// What a blocks_known event carries: which token of the pass, its context, and the step.
-constexpr unsigned kPlaceBits = 12, kContextBits = 24;
-constexpr std::uint64_t kLastPlace = (1 << kPlaceBits) - 1;
-
-std::uint64_t pack(std::uint64_t step, Context context, std::uint64_t place) {
-  return (step << kContextBits | context) << kPlaceBits | std::min(place, kLastPlace);
-}
-
-}  // namespace
-
 Card::Card(Simulation& simulation, const CardParameters& parameters, const Language& language,
            const Selection& selection, const Attention& attention, std::uint64_t seed, std::uint32_t index,
            CardObserver* observer)
@@ -27,6 +15,7 @@ Card::Card(Simulation& simulation, const CardParameters& parameters, const Langu
       language_(language),
       attention_(attention),
       predictor_(parameters.predictor, parameters.model.selection),
+      kv_predictor_(parameters.predictor, {.layers = parameters.model.selection.layers, .blocks = kMostKvBlocks}),
       channels_(parameters.memory),
       store_(simulation, parameters.memory, parameters.model.block_bytes,
              static_cast<cachemodel::PolicyKind>(parameters.settings.cache_policy), channels_,
@@ -187,7 +176,7 @@ void Card::begin_draft() {
     sequence.path.draft(parameters_.acceptance, parameters_.settings.draft_billions, sequence.drafts, sequence.length(),
                         sequence.proposals);
     sequence.announced = 0;
-    if (parameters_.prefetch) predict(sequence.path.head(), 0);
+    if (parameters_.prefetch) predict(sequence, sequence.path.head(), 0);
     if (sequence.drafts > 0) ++drafting_;
   }
   if (drafting_ == 0) {
@@ -218,38 +207,6 @@ void Card::read_draft() {
   if (bytes == 0) return;
   const SimTime streamed = channels_.stream(simulation_.now(), bytes);
   if (observer_ != nullptr) observer_->on_stream(StreamKind::draft, bytes, simulation_.now(), streamed);
-}
-
-void Card::announce(Sequence& sequence) {
-  const Context context = sequence.proposals[sequence.announced++];
-  if (parameters_.prefetch) predict(context, sequence.announced);
-}
-
-// Looking up and queueing takes the engines' logic a moment; then the requests are in the queue.
-void Card::predict(Context context, std::uint32_t place) {
-  const SimTime now = simulation_.now();
-  const SimTime scheduling = now + parameters_.engine.prediction;
-  const SimTime done = scheduling + parameters_.engine.scheduling;
-  if (observer_ != nullptr) observer_->on_prediction(now, scheduling, done, step_);
-  simulation_.at(done, *this, blocks_known, pack(step_, context, place));
-}
-
-// Layer first, then token: the order in which the pass will ask.
-void Card::expect_blocks(std::uint64_t packed) {
-  const std::uint64_t place = packed & kLastPlace;
-  const auto context = static_cast<Context>(packed >> kPlaceBits & ((1u << kContextBits) - 1));
-  if (!predicting_ || packed != pack(step_, context, place)) return;  // the step is over
-  const std::uint32_t first = pass_.next_layer();
-  const std::uint32_t blocks = parameters_.model.selection.blocks;
-  predictions_.clear();
-  predictor_.predict(context, first, predictions_);
-  std::uint32_t layer = first;
-  for (const BlockNumber block : predictions_) {
-    while (block >= std::uint64_t{layer + 1} * blocks) ++layer;
-    pass_.predicted(block, layer);
-    const auto ahead = static_cast<std::uint64_t>(pass_.accesses_per_layer() * (layer - first));
-    store_.expect(block, layer * VerifyPass::kOrdersPerLayer + place, ahead + 1);
-  }
 }
 
 void Card::begin_verification() {
@@ -291,12 +248,6 @@ SpeculationReport Card::judge(Sequence& sequence) {
   report.verify_time = report_.verify_time;
   report.accept_time = report_.accept_time;
   return report;
-}
-
-// The branches that verification took: the token it started from and the drafts it kept.
-void Card::learn(const Sequence& sequence, std::uint32_t tokens) {
-  for (std::uint32_t k = 0; k <= tokens; ++k)
-    predictor_.learn(k == 0 ? sequence.path.head() : sequence.proposals[k - 1], pass_.chosen(sequence.first_token + k));
 }
 
 void Card::finish(Sequence& sequence) {

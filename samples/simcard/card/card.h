@@ -79,8 +79,9 @@ class Card : public Actor, private ServerListener, private StoreListener {
   void begin_draft();
   void announce(Sequence& sequence);
   void read_draft();
-  void predict(Context context, std::uint32_t place);
+  void predict(const Sequence& sequence, Context context, std::uint32_t place);
   void expect_blocks(std::uint64_t packed);
+  void expect_kv(std::uint64_t request, Context context, std::uint64_t place);
   void begin_verification();
   void end_verification();
   void end_step();
@@ -99,6 +100,15 @@ class Card : public Actor, private ServerListener, private StoreListener {
   const Language& language_;
   const Attention& attention_;
   Predictor predictor_;
+  // Which of its own KV a sequence read at a context: a matrix beside the other one, whose contexts are those of one
+  // sequence. What was looked up comes in order, so that a queue says for whom.
+  Predictor kv_predictor_;
+  struct KvLookup {
+    std::uint64_t request = 0;
+    Context context = 0;
+  };
+  std::deque<KvLookup> kv_lookups_;
+  std::vector<BlockNumber> kv_read_;  // scratch of learn
   Channels channels_;
   Store store_;
   Server engines_;

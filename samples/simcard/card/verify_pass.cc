@@ -34,6 +34,10 @@ void VerifyPass::begin(std::uint64_t step, std::vector<VerifyToken>& tokens, std
   step_ = step;
   tokens_.swap(tokens);
   chosen_.resize(tokens_.size() * parameters_.model.selection.layers * per_token_);
+  if (attention_.sparse()) {
+    if (chosen_kv_.size() < tokens_.size()) chosen_kv_.resize(tokens_.size());
+    for (std::vector<BlockNumber>& each : chosen_kv_) each.clear();
+  }
   kv_tokens_ = kv_tokens;
   layer_ = 0;
   totals_ = {};
@@ -65,7 +69,10 @@ void VerifyPass::gather(std::uint32_t layer) {
     selection_.append(token.context, token.occasion, layer, scratch_);
     std::copy_n(scratch_.end() - static_cast<std::ptrdiff_t>(per_token_), per_token_,
                 chosen_.begin() + static_cast<std::ptrdiff_t>((i * model.selection.layers + layer) * per_token_));
+    if (!attention_.sparse()) continue;
+    const auto before = static_cast<std::ptrdiff_t>(scratch_.size());
     attention_.append(token.sequence, token.length, token.context, token.occasion, layer, scratch_);
+    chosen_kv_[i].insert(chosen_kv_[i].end(), scratch_.begin() + before, scratch_.end());
   }
   std::sort(scratch_.begin(), scratch_.end());
   for (const BlockNumber block : scratch_) {
@@ -139,7 +146,9 @@ void VerifyPass::report_access(const Need& need, SimTime at, SimTime wait) {
   report.outcome = need.asked.outcome;
   report.origin = need.asked.origin;
   const std::vector<BlockNumber>& expected = predicted_[layer_];
-  report.predicted = !expected.empty() && !is_kv(need.block);
+  // Ids of KV are the largest: of either kind something was predicted where it stands at its end.
+  report.predicted =
+      !expected.empty() && is_kv(is_kv(need.block) ? expected.back() : expected.front()) == is_kv(need.block);
   report.predicted_right = std::binary_search(expected.begin(), expected.end(), need.block);
   observer_->on_access(report);
 }

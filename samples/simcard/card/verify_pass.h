@@ -39,6 +39,10 @@ class VerifyPass : public Actor {
   void begin(std::uint64_t step, std::vector<VerifyToken>& tokens, std::uint64_t kv_tokens);
   // What the pass's token `index` needed, layer after layer; until the next pass begins.
   std::span<const BlockNumber> chosen(std::size_t index) const;
+  // The blocks of KV that it read, likewise; none where attention is dense.
+  std::span<const BlockNumber> chosen_kv(std::size_t index) const {
+    return index < chosen_kv_.size() ? std::span<const BlockNumber>(chosen_kv_[index]) : std::span<const BlockNumber>();
+  }
   const VerifyTotals& totals() const { return totals_; }
   const ModuleCacheStatistics& l0_statistics() const { return l0_.statistics(); }
   // Accesses that a layer makes to L1, lately, for foreseeing uses.
@@ -87,6 +91,7 @@ class VerifyPass : public Actor {
   std::vector<Need> needs_;
   std::size_t per_token_;                            // choices of a token in a layer
   std::vector<BlockNumber> chosen_;                  // by token, layer, choice
+  std::vector<std::vector<BlockNumber>> chosen_kv_;  // by token: layer after layer, as many in each
   std::vector<BlockNumber> scratch_;                 // the layer's
   std::vector<std::vector<BlockNumber>> predicted_;  // by layer; kept for an observer only
   VerifyTotals totals_;

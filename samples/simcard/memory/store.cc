@@ -15,17 +15,17 @@ Store::Store(Simulation& simulation, const MemoryParameters& parameters, std::ui
       cache_(parameters.l1_bytes, cachemodel::make_policy(policy)),
       demand_slots_(parameters.demand_outstanding, 0) {}
 
-void Store::expect(BlockId block, std::uint64_t order, std::uint64_t accesses_ahead) {
+void Store::expect(BlockId block, std::uint64_t order, std::uint64_t accesses_ahead, std::uint64_t bytes) {
   cache_.foresee(block, accesses_ahead);
   if (cache_.contains(block) || in_flight_.contains(block)) return;
   const auto [queued, added] = queued_.insert(block);
-  if (!added && *queued <= order) return;
+  if (!added && queued->order <= order) return;
   if (added && queued_.size() > parameters_.prefetch_queue) {
     queued_.erase(block);
     ++statistics_.dropped;
     return;
   }
-  *queued = order;
+  *queued = {order, bytes > 0 ? bytes : block_bytes_};
   queue_.emplace_back(order, block);
   std::push_heap(queue_.begin(), queue_.end(), std::greater<>());
   pump();
@@ -34,8 +34,8 @@ void Store::expect(BlockId block, std::uint64_t order, std::uint64_t accesses_ah
 // The first of the queue that still counts.
 const Store::Request* Store::first_request() {
   while (!queue_.empty()) {
-    const std::uint64_t* const order = queued_.find(queue_.front().second);
-    if (order != nullptr && *order == queue_.front().first) return &queue_.front();
+    const Queued* const queued = queued_.find(queue_.front().second);
+    if (queued != nullptr && queued->order == queue_.front().first) return &queue_.front();
     std::pop_heap(queue_.begin(), queue_.end(), std::greater<>());
     queue_.pop_back();
   }
@@ -66,24 +66,23 @@ void Store::tell_transfer(BlockId block, const Flight& flight, bool useful) {
       {block, flight.start, flight.ready, flight.bytes, useful ? flight.bytes : 0, flight.under_way});
 }
 
-bool Store::start_prefetch(BlockId block) {
+bool Store::start_prefetch(BlockId block, std::uint64_t bytes) {
   evicted_.clear();
-  if (cache_.admit(block, block_bytes_, FetchCause::prefetch, evicted_) != cachemodel::Admission::admitted)
-    return false;
-  if (listener_ != nullptr) listener_->on_prefetch({PrefetchPoint::issued, block, block_bytes_});
+  if (cache_.admit(block, bytes, FetchCause::prefetch, evicted_) != cachemodel::Admission::admitted) return false;
+  if (listener_ != nullptr) listener_->on_prefetch({PrefetchPoint::issued, block, bytes});
   note_evictions(&block);
   cache_.pin(block);
   ++prefetching_;
   Flight flight;
   flight.start = simulation_.now();
-  flight.ready = channels_.read(flight.start, block, block_bytes_);
-  flight.bytes = block_bytes_;
+  flight.ready = channels_.read(flight.start, block, bytes);
+  flight.bytes = bytes;
   flight.cause = FetchCause::prefetch;
   flight.under_way = prefetching_ + demanding_;
   in_flight_[block] = flight;
   simulation_.at(flight.ready, *this, 0, block);
   ++statistics_.prefetches;
-  statistics_.prefetch_bytes += block_bytes_;
+  statistics_.prefetch_bytes += bytes;
   return true;
 }
 
@@ -92,7 +91,7 @@ void Store::pump() {
     const Request* const first = first_request();
     if (first == nullptr) return;
     const BlockId block = first->second;
-    if (!cache_.contains(block) && !in_flight_.contains(block) && !start_prefetch(block)) {
+    if (!cache_.contains(block) && !in_flight_.contains(block) && !start_prefetch(block, queued_.find(block)->bytes)) {
       blocked_ = true;
       return;
     }

@@ -65,7 +65,8 @@ class Store : public Actor {
         cachemodel::PolicyKind policy, Channels& channels, StoreListener* listener);
 
   // Asks for a prefetch. Smaller `order` goes first. `accesses_ahead` tells the policy when the block will be used.
-  void expect(BlockId block, std::uint64_t order, std::uint64_t accesses_ahead);
+  // `bytes`: where it is no block of the usual size.
+  void expect(BlockId block, std::uint64_t order, std::uint64_t accesses_ahead, std::uint64_t bytes = 0);
   // Requests of the queue with a smaller order are no longer wanted; what is under way arrives all the same.
   void cancel_before(std::uint64_t order);
 
@@ -89,10 +90,13 @@ class Store : public Actor {
     std::uint32_t under_way = 0;
   };
 
+  struct Queued {
+    std::uint64_t order = 0, bytes = 0;
+  };
   using Request = std::pair<std::uint64_t, BlockId>;  // order, block
 
   const Request* first_request();
-  bool start_prefetch(BlockId block);
+  bool start_prefetch(BlockId block, std::uint64_t bytes);
   void pump();
   void note_evictions(const BlockId* prefetched);
   void tell_transfer(BlockId block, const Flight& flight, bool useful);
@@ -107,7 +111,7 @@ class Store : public Actor {
   FlatMap<Flight> in_flight_;
   FlatMap<Flight> unused_;             // prefetches that arrived and were not used yet; kept for a listener only
   std::vector<Request> queue_;         // a heap; holds requests that were dropped or hurried, too
-  FlatMap<std::uint64_t> queued_;      // block -> order of the request that counts
+  FlatMap<Queued> queued_;             // by block: the request that counts
   std::vector<SimTime> demand_slots_;  // when each is free
   std::vector<cachemodel::Evicted> evicted_;
   std::uint32_t prefetching_ = 0, demanding_ = 0;

@@ -10,14 +10,16 @@ namespace {
 constexpr unsigned kBlockBits = 22, kLayerBits = 12, kSequenceBits = 28;
 constexpr int kMostTries = 8;
 
-BlockNumber id(std::uint64_t sequence, std::uint32_t layer, std::uint64_t index) {
+double unit(std::uint64_t hash) { return static_cast<double>(hash >> 11) * 0x1p-53; }
+
+}  // namespace
+
+BlockNumber kv_block(std::uint64_t sequence, std::uint32_t layer, std::uint64_t index) {
   return kKvBlocks | (sequence & ((1u << kSequenceBits) - 1)) << (kBlockBits + kLayerBits) |
          std::uint64_t{layer} << kBlockBits | index;
 }
 
-double unit(std::uint64_t hash) { return static_cast<double>(hash >> 11) * 0x1p-53; }
-
-}  // namespace
+std::uint64_t kv_index(BlockNumber block) { return block & ((1u << kBlockBits) - 1); }
 
 Attention::Attention(const AttentionParameters& parameters, double noise, std::uint64_t seed)
     : parameters_(parameters), noise_(noise), seed_(mix(seed, 0x6b76)) {}
@@ -28,9 +30,9 @@ void Attention::append(std::uint64_t sequence, std::uint64_t length, Context con
   const std::uint64_t size = parameters_.kv_block;
   const std::uint64_t count = (length + size - 1) / size;
   const std::uint64_t reads = std::min(count, (parameters_.attended + size - 1) / size);
-  blocks.push_back(id(sequence, layer, count - 1));
+  blocks.push_back(kv_block(sequence, layer, count - 1));
   if (reads == count) {
-    for (std::uint64_t index = 0; index + 1 < count; ++index) blocks.push_back(id(sequence, layer, index));
+    for (std::uint64_t index = 0; index + 1 < count; ++index) blocks.push_back(kv_block(sequence, layer, index));
     return;
   }
   const std::uint64_t own = mix(mix(seed_ ^ context, sequence), layer);
@@ -46,7 +48,7 @@ void Attention::append(std::uint64_t sequence, std::uint64_t length, Context con
       index = static_cast<std::uint64_t>(u * u * range);
       if (index + 1 < count) break;
     }
-    blocks.push_back(id(sequence, layer, std::min(index, count - 2)));
+    blocks.push_back(kv_block(sequence, layer, std::min(index, count - 2)));
   }
 }
 

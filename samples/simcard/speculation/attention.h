@@ -32,6 +32,11 @@ class Attention {
   std::uint64_t seed_;
 };
 
+constexpr std::uint32_t kMostKvBlocks = 1 << 20;  // of a sequence in a layer
+// The id of a block, and which of its sequence's blocks in its layer it is.
+BlockNumber kv_block(std::uint64_t sequence, std::uint32_t layer, std::uint64_t index);
+std::uint64_t kv_index(BlockNumber block);
+
 constexpr BlockNumber kKvBlocks = BlockNumber{1} << 62;  // ids from here on are KV
 constexpr bool is_kv(BlockNumber block) { return (block & kKvBlocks) != 0; }
 

@@ -22,9 +22,9 @@ KvShape heads_of_64(Attention attention) {
 
 TEST(Kv, the_table_of_variants_holds_for_mha_and_gqa_and_is_a_quarter_of_the_claim_for_a_latent_of_64) {
   const double tokens = 128 * 1024;
-  EXPECT_NEAR(kv_bytes_per_token(heads_of_64(AttentionKind::mha)) * tokens / kGib, 48, 1e-9);
-  EXPECT_NEAR(kv_bytes_per_token(heads_of_64(AttentionKind::gqa)) * tokens / kGib, 12, 1e-9);
-  EXPECT_NEAR(kv_bytes_per_token(heads_of_64(AttentionKind::mla)) * tokens / kGib, 0.75, 1e-9);
+  EXPECT_NEAR(kv_bytes_per_token(heads_of_64(Attention::mha)) * tokens / kGib, 48, 1e-9);
+  EXPECT_NEAR(kv_bytes_per_token(heads_of_64(Attention::gqa)) * tokens / kGib, 12, 1e-9);
+  EXPECT_NEAR(kv_bytes_per_token(heads_of_64(Attention::mla)) * tokens / kGib, 0.75, 1e-9);
 }
 
 TEST(Kv, a_hidden_width_of_4096_and_48_layers_take_79_gb_at_100000_tokens) {
@@ -34,7 +34,7 @@ TEST(Kv, a_hidden_width_of_4096_and_48_layers_take_79_gb_at_100000_tokens) {
 }
 
 TEST(Kv, sequences_that_fit_are_whole_ones) {
-  const KvShape shape = heads_of_64(AttentionKind::gqa);
+  const KvShape shape = heads_of_64(Attention::gqa);
   const double each = kv_bytes_per_token(shape) * 1000;
   EXPECT_EQ(sequences_that_fit(shape, 1000, each * 3.9), 3);
   EXPECT_EQ(sequences_that_fit(KvShape{}, 1000, 1e9), 0);
