@@ -35,9 +35,20 @@ std::vector<Attempt> attempts(rules::Diagnosis& diagnosis, const Rerun& rerun, b
   return found;
 }
 
-experiment::Objective objective_of(const rules::Finding& finding) {
-  return finding.objective == "latency" ? experiment::Objective{"tpot", false}
-                                        : experiment::Objective{"throughput", true};
+// What was predicted is what is measured. A fix without a prediction is judged by what the others were predicted in,
+// since a load that keeps its own pace has the same throughput with every setting; else by what its rule is about.
+experiment::Objective objective_of(const Attempt& attempt, const rules::Diagnosis& diagnosis) {
+  const auto of = [](const rules::SuggestedFix& fix) {
+    return experiment::Objective{fix.predicted_gain->metric, fix.predicted_gain->metric == "throughput"};
+  };
+  if (attempt.fix->predicted_gain) return of(*attempt.fix);
+  for (const rules::Finding& finding : diagnosis.findings) {
+    for (const rules::SuggestedFix& fix : finding.fixes) {
+      if (fix.predicted_gain) return of(fix);
+    }
+  }
+  return attempt.finding->objective == "latency" ? experiment::Objective{"tpot", false}
+                                                 : experiment::Objective{"throughput", true};
 }
 
 rules::Measured measured_of(const experiment::Comparison& comparison) {
@@ -83,7 +94,7 @@ Status verify_fixes(const std::filesystem::path& recording, rules::Diagnosis& di
       line.show(fmt::format("trying {}: pair {} of at most {}", report::printable(attempt.variant.name), pair, most));
     };
     auto comparison = experiment::compare(
-        before, attempt.variant, objective_of(*attempt.finding),
+        before, attempt.variant, objective_of(attempt, diagnosis),
         [&](const experiment::Variant& variant) { return rerun->run(variant); }, compare_options);
     line.clear();
     if (!comparison) return tl::unexpected(comparison.error());

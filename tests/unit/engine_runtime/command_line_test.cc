@@ -90,7 +90,7 @@ TEST(CommandLine, a_misspelt_flag_is_named_with_the_nearest_one) {
               HasSubstr("unknown flag --zzzzzz; see dm-engine --help"));
   EXPECT_THAT(error_of({"generate"}), HasSubstr("unexpected argument \"generate\""));
   for (const char* word : {"", "-", "--"}) EXPECT_THAT(error_of({word}), HasSubstr("unexpected argument")) << word;
-  EXPECT_THAT(error_of({"--promt\na=3"}), testing::StartsWith("unknown flag --promt?a; "));
+  EXPECT_THAT(error_of({"--promt\na=3"}), testing::StartsWith("unknown flag --promt?a (did you mean --prompt?); "));
   EXPECT_EQ(error_of({"-x"}), "unknown flag -x; see dm-engine --help");
 }
 

@@ -141,7 +141,7 @@ TEST(Refused, a_rule_that_cannot_be_used_is_named_and_the_others_are_judged) {
     const char* condition;
     const char* says;
   } bad[] = {
-      {"prefech_hit_rate > 0.1", "no such column: prefech_hit_rate; did you mean prefetch_hit_rate?"},
+      {"prefech_hit_rate > 0.1", "no such column: prefech_hit_rate (did you mean prefetch_hit_rate?)"},
       {"\"memory_stall_share > 0.1; DROP TABLE metrics\"", "';' has no place"},
       {"(SELECT name FROM sqlite_master) > 0", "only the metric row may be read, not sqlite_master"},
       {"(WITH RECURSIVE n(i) AS (VALUES(1) UNION ALL SELECT i+1 FROM n) SELECT max(i) FROM n) > 0", "does not compile"},
