@@ -353,7 +353,7 @@ DeclaredCommand declare_plan(const Syntax& root, const std::shared_ptr<Shared>& 
   batch_app.text("--host", flags->host, "TIME", "Of a step, not hidden behind the device (0ms)");
   calculators.emplace_back(batch_app, batch);
 
-  return {app, [app, flags, shared, calculators]() -> Result<ExitStatus> {
+  return {app, [flags, shared, calculators]() -> Result<ExitStatus> {
             for (const auto& [syntax, calculator] : calculators) {
               if (syntax.typed()) return print(calculator, *flags, shared->json);
             }

@@ -41,7 +41,7 @@ title "diagnosis"
 
 title "the first fix, tried by dmprof diagnose --verify (pairs of runs, in turns)"
 "$dmprof" diagnose --verify --yes >"$scratch/verified"
-grep -B 3 'tried:' "$scratch/verified" || { cat "$scratch/verified"; echo "no fix was tried"; exit 1; }
+awk '/ fix: / { fix = $0 } / tried: / { print fix; print; found = 1 } END { exit !found }' "$scratch/verified" || { cat "$scratch/verified"; echo "no fix was tried"; exit 1; }
 
 title "ask it yourself"
 echo "build/bin/dmprof --metric prefetch_hit_rate"

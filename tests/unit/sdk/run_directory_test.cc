@@ -82,7 +82,7 @@ TEST_F(RunDirectory, refuses_a_fallback_that_is_a_link_belongs_to_another_or_let
 }
 
 TEST_F(RunDirectory, gives_an_error_and_goes_on_when_the_page_finds_no_room) {
-  in_child([this] {
+  in_child([] {
     if (!private_tmp()) return;
     // A file system with room for the directory but not for the page.
     ASSERT_EQ(::mkdir("/tmp/small", 0700), 0);
