@@ -48,7 +48,10 @@ Status Arrivals::check() const {
 }
 
 Source::Source(Arrivals arrivals, Lengths prompts, Lengths outputs, std::uint64_t seed)
-    : arrivals_(arrivals), prompts_(prompts), outputs_(outputs), gaps_(seed), lengths_(seed ^ 0x6c656e6774687321ULL) {}
+    : arrivals_(arrivals), prompts_(prompts), outputs_(outputs), gaps_(seed), lengths_(seed ^ 0x6c656e6774687321ULL) {
+  // It is looked at from some moment on, not from the beginning of a burst. (A state ends before it begins: left is 0.)
+  if (arrivals_.kind == Arrivals::Kind::bursty) in_burst_ = !gaps_.chance(arrivals_.burst_share);
+}
 
 Source::Source(std::vector<Request> trace, double speed)
     : gaps_(0), lengths_(0), trace_(std::move(trace)), speed_(speed > 0 ? speed : 1) {
@@ -97,7 +100,7 @@ std::optional<Request> Source::next() {
   if (arrivals_.kind == Arrivals::Kind::trace) {
     if (issued_ == trace_.size()) return std::nullopt;
     Request request = trace_[issued_++];
-    request.arrival_ns = static_cast<std::int64_t>(static_cast<double>(request.arrival_ns) / speed_);
+    request.arrival_ns = nanoseconds(static_cast<double>(request.arrival_ns) / ns_per_s / speed_);
     return request;
   }
   if (arrivals_.kind == Arrivals::Kind::closed_loop) {

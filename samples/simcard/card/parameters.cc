@@ -32,7 +32,7 @@ Status check_memory(const MemoryParameters& m) {
 Status check_model(const CardParameters& p) {
   const ModelShape& m = p.model;
   DMPROF_TRY(need(m.selection.layers >= 1 && m.selection.layers <= 4096, "a model needs 1 to 4096 layers"));
-  DMPROF_TRY(need(m.selection.blocks <= 1 << 20, "a layer has at most 1048576 blocks"));
+  DMPROF_TRY(need(m.selection.blocks <= most_blocks, "a layer has at most 16384 blocks"));
   DMPROF_TRY(
       need(m.selection.blocks == 0 || (m.selection.per_token >= 1 && m.selection.per_token <= m.selection.blocks),
            "a token needs at least one block of a layer and at most all of them"));

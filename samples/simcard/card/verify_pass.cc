@@ -92,8 +92,12 @@ void VerifyPass::ask(Need& need) {
     // What a demand fetch brings goes on to the modules as it comes.
     need.from = need.asked.outcome == Found::miss ? Source::l2 : Source::l1;
   }
-  totals_.load += need.asked.ready - now +
-                  (need.from == Source::l1 ? parameters_.memory.l1_latency : parameters_.memory.l0_latency);
+  // To the modules: what comes from L2 goes on to them as it comes.
+  const auto bytes = static_cast<double>(need.bytes);
+  totals_.load +=
+      need.asked.ready - now +
+      (need.from == Source::l1 ? parameters_.memory.l1_latency + time_for(bytes, parameters_.memory.l1_bandwidth)
+                               : parameters_.memory.l0_latency);
   (is_kv(need.block) ? totals_.kv_bytes : totals_.parameter_bytes) += need.bytes;
   totals_.block_bytes += need.bytes;
 }

@@ -118,9 +118,12 @@ Status check(const WorkloadParameters& w) {
                 fmt::format("prompts and outputs beyond {} tokens do not fit a card; set shorter ones", kLongest));
   if (w.arrivals.kind == Arrivals::Kind::trace && (w.trace == nullptr || w.trace->empty()))
     return fail(ErrorKind::bad_input, "the workload is a trace and none was read; name one");
-  if (!(w.trace_speed > 0) || w.trace_speed > 1e9)
-    return fail(ErrorKind::bad_input,
-                fmt::format("a trace at {} times its speed is not possible; write 0.1 or 10", w.trace_speed));
+  if (!(w.trace_speed >= 1e-3) || w.trace_speed > 1e9)
+    return fail(
+        ErrorKind::bad_input,
+        fmt::format(
+            "a trace at {} times its speed is not possible; write a number from 0.001 to 1e9, such as 0.1 or 10",
+            w.trace_speed));
   return {};
 }
 

@@ -91,17 +91,21 @@ Result<Figures> run_bandwidth_fixes(Section settings, const Conduct& conduct) {
   return figures;
 }
 
-// A closed loop of as many users as the scenario says against one user, then with each fix.
+// A closed loop of as many users as the scenario says against one user, then with each fix; and on a card with an
+// engine for every user, which says how much of the jump the shortage of engines is.
 Result<Figures> run_engine_contention(Section settings, const Conduct& conduct) {
   const Result<CardExperiment> base = read(std::move(settings), conduct);
   if (!base) return tl::unexpected(base.error());
-  CardExperiment single = *base, turns = *base, admission = *base;
+  CardExperiment single = *base, turns = *base, admission = *base, ample = *base;
   single.parameters.workload.arrivals.users = 1;
   turns.parameters.settings.interleave = true;
   admission.parameters.settings.max_concurrent = base->parameters.engine.engines;
-  const RunResult alone = single.run(), busy = base->run(conduct), in_turns = turns.run(), admitted = admission.run();
+  ample.parameters.engine.engines = static_cast<std::uint32_t>(base->parameters.workload.arrivals.users);
+  const RunResult alone = single.run(), enough = ample.run(), busy = base->run(conduct), in_turns = turns.run(),
+                  admitted = admission.run();
   const auto queue = [](const RunResult& r) { return over(r.engines.waiting, r.engines.observed); };
   return Figures{{"step_time_over_alone", over(step(busy), step(alone)), "x"},
+                 {"step_time_over_alone_with_enough_engines", over(step(enough), step(alone)), "x"},
                  {"engine_queue", queue(busy), "requests"},
                  {"engine_queue_alone", queue(alone), "requests"},
                  {"turns_step_time_change_percent", gain(step(in_turns), step(busy)), "%"},

@@ -21,6 +21,11 @@ Result<Figures> run_scaling(Section s, const Conduct&) {
   s.quantity("context", Quantity::number, context);
   s.quantity("lookahead", Quantity::number, lookahead);
   DMPROF_TRY(s.finish());
+  if (names.size() < 2)
+    return fail(ErrorKind::bad_input, fmt::format("{}: {} of them, and growth needs two; name another model",
+                                                  s.where("models"), names.size()));
+  if (!(batch >= 1))
+    return fail(ErrorKind::bad_input, fmt::format("{}: {} is not possible; write 1 or more", s.where("batch"), batch));
   Figures figures;
   struct Point {
     double parameters, gpu, card;
@@ -36,8 +41,12 @@ Result<Figures> run_scaling(Section s, const Conduct&) {
       return step_cost(hardware, *model, Parallel{}, batch, tokens, context, cold_share(hardware, *model, kv));
     };
     const StepCost on_gpu = step(*gpu, 1), on_card = step(*card, lookahead + 1);
-    points.push_back({parameters(*model), pass_seconds(*gpu, *model, on_gpu, kv),
-                      pass_seconds(*card, *model, on_card, kv), on_gpu.cold_bytes == 0, on_card.cold_bytes == 0});
+    const std::optional<double> gpu_s = pass_seconds(*gpu, *model, on_gpu, kv);
+    const std::optional<double> card_s = pass_seconds(*card, *model, on_card, kv);
+    if (!gpu_s || !card_s)
+      return fail(ErrorKind::bad_input, fmt::format("{}: {} fits neither the memory nor the tiers of {}; add a tier",
+                                                    s.where("models"), name, gpu_s ? "card" : "gpu"));
+    points.push_back({parameters(*model), *gpu_s, *card_s, on_gpu.cold_bytes == 0, on_card.cold_bytes == 0});
     figures.push_back({fmt::format("gpu_ms_{}", name), points.back().gpu * 1e3, "ms"});
     figures.push_back({fmt::format("card_ms_{}", name), points.back().card * 1e3, "ms"});
   }

@@ -29,6 +29,7 @@ void read_claims(Section claims, std::vector<Claimed>& out) {
     claimed.low = signed_number(s, "low");
     claimed.high = signed_number(s, "high");
     s.quantity("tolerance", Quantity::ratio, claimed.tolerance, 0.1);
+    s.text("assumes", claimed.assumes, "");
     if (s.ok() && claimed.says.has_value() == (claimed.low || claimed.high))
       s.complain("", "needs either `says` or a range (`low`, `high` or both)");
     (void)s.finish();
@@ -66,10 +67,12 @@ Result<Scenario> read_scenario(const Document& document) {
   s.text("title", scenario.title);
   s.text("claim", scenario.claim);
   s.text("experiment", scenario.experiment);
+  scenario.experiment_at = s.where("experiment");
   s.text("conditions", scenario.conditions, "");
   s.text("reason", scenario.reason, "");
   s.integer("seed", scenario.seed, 0, INT64_MAX, 1);
   read_claims(s.section("claims"), scenario.claims);
+  if (s.ok() && scenario.claims.empty()) s.complain("claims", "claims nothing; name a figure and what is said of it");
   DMPROF_TRY(s.finish());
   return scenario;
 }
@@ -80,6 +83,8 @@ std::string_view verdict_name(Verdict verdict) {
       return "holds";
     case Verdict::holds_under_conditions:
       return "holds under stated conditions";
+    case Verdict::assumed:
+      return "follows from what is assumed";
     case Verdict::contradicted:
       return "contradicted";
   }
@@ -91,7 +96,7 @@ Result<Outcome> judge(Scenario scenario, Figures figures) {
   outcome.scenario = std::move(scenario);
   outcome.figures = std::move(figures);
   const Scenario& sc = outcome.scenario;
-  bool all = true;
+  bool all = true, tried = false;
   for (const Claimed& claimed : sc.claims) {
     const auto found = std::find_if(outcome.figures.begin(), outcome.figures.end(),
                                     [&](const Figure& figure) { return figure.name == claimed.figure; });
@@ -101,8 +106,10 @@ Result<Outcome> judge(Scenario scenario, Figures figures) {
                               claimed.line, claimed.figure, sc.experiment));
     outcome.compared.push_back(compare(claimed, found->value));
     all = all && outcome.compared.back().within;
+    tried = tried || claimed.assumes.empty();
   }
   outcome.verdict = !all                    ? Verdict::contradicted
+                    : !tried                ? Verdict::assumed
                     : sc.conditions.empty() ? Verdict::holds
                                             : Verdict::holds_under_conditions;
   if (!all && sc.reason.empty())

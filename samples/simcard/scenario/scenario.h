@@ -25,14 +25,15 @@ struct Claimed {
   std::string figure;
   std::optional<double> says, low, high;
   double tolerance = 0.1;  // relative, of `says`
+  std::string assumes;     // the settings that the figure follows from by arithmetic alone; empty: a run gives it
   int line = 0;
 };
 
 struct Scenario {
   std::string id, title, claim;
-  std::string experiment;
-  std::string conditions;  // under which the claim holds; empty: none
-  std::string reason;      // why the figures are as they are; needed where the claim is contradicted
+  std::string experiment, experiment_at;  // the second: "file:line: experiment"
+  std::string conditions;                 // under which the claim holds; empty: none
+  std::string reason;                     // why the figures are as they are; needed where the claim is contradicted
   std::vector<Claimed> claims;
   std::int64_t seed = 1;
   Section settings;
@@ -42,7 +43,8 @@ struct Scenario {
 // Reads samples/scenarios/*.yaml; everything but `settings`, which the experiment reads.
 Result<Scenario> read_scenario(const Document& document);
 
-enum class Verdict { holds, holds_under_conditions, contradicted };
+// `assumed`: every claim follows from what was put in, so that nothing was tried.
+enum class Verdict { holds, holds_under_conditions, assumed, contradicted };
 std::string_view verdict_name(Verdict verdict);
 
 struct Compared {

@@ -48,7 +48,7 @@ Result<Outcome> run_scenario(const Scenario& scenario, std::span<const Experimen
   }
   const std::string near = nearest(scenario.experiment, names);
   return fail(ErrorKind::bad_input,
-              fmt::format("{}:1: experiment: there is none called {}{}", scenario.file, scenario.experiment,
+              fmt::format("{}: there is none called {}{}", scenario.experiment_at, scenario.experiment,
                           near.empty() ? "; name one that exists" : " (did you mean " + near + "?)"));
 }
 

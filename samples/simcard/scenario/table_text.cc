@@ -18,6 +18,7 @@ std::string claimed_text(const Claimed& c) {
 }
 
 std::string residual_text(const Compared& c) {
+  if (!c.claimed.assumes.empty() && c.within) return "assumed";
   if (!c.claimed.says && c.within) return "within";
   return fmt::format("{:+.1f} %", 100 * c.residual);
 }
@@ -50,6 +51,16 @@ std::string line(std::string text) {
   return text;
 }
 
+// A line for each figure that rests on settings alone.
+std::string assumptions(const Outcome& outcome, std::string_view before, std::string_view after) {
+  std::string text;
+  for (const Compared& c : outcome.compared) {
+    if (!c.claimed.assumes.empty())
+      text += fmt::format("{}{} follows from {}{}", before, c.claimed.figure, line(c.claimed.assumes), after);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string table_text(const std::vector<Outcome>& outcomes) {
@@ -58,10 +69,11 @@ std::string table_text(const std::vector<Outcome>& outcomes) {
     text += fmt::format("{:<4} {}\n     claim     {}\n", o.scenario.id, line(o.scenario.title), line(o.scenario.claim));
     for (const Compared& c : o.compared) {
       text +=
-          fmt::format("     {:<34} {:>10} {:<9} claimed {:<16} {:>10}{}\n", c.claimed.figure, number(c.value),
+          fmt::format("     {:<40} {:>10} {:<9} claimed {:<16} {:>10}{}\n", c.claimed.figure, number(c.value),
                       unit_of(o, c.claimed.figure), claimed_text(c.claimed), residual_text(c), c.within ? "" : "  <");
     }
     if (const std::string rest = others(o, ", "); !rest.empty()) text += "     also      " + rest + "\n";
+    text += assumptions(o, "     assumed   ", "\n");
     text += fmt::format("     verdict   {}\n", verdict_name(o.verdict));
     if (!o.scenario.conditions.empty()) text += "     if        " + line(o.scenario.conditions) + "\n";
     if (!o.scenario.reason.empty()) text += "     because   " + line(o.scenario.reason) + "\n";
@@ -75,7 +87,8 @@ std::string table_markdown(const std::vector<Outcome>& outcomes) {
       "# Scenarios\n\nWritten by `dm-simcard scenarios --markdown`; a test checks that it is current. Every figure "
       "comes from a run of\n"
       "`samples/scenarios/<id>.yaml`. The residual is (model - claim) / claim; `within` means inside the claimed "
-      "range.\n\n"
+      "range, `assumed` that the figure\nfollows from the settings by arithmetic alone, so that it confirms "
+      "nothing.\n\n"
       "| id | claim | figure | claimed | model | residual | verdict |\n|---|---|---|---|---|---|---|\n";
   for (const Outcome& o : outcomes) {
     bool first = true;
@@ -92,6 +105,7 @@ std::string table_markdown(const std::vector<Outcome>& outcomes) {
     text += fmt::format("\n### {}: {}\n", o.scenario.id, line(o.scenario.title));
     if (!o.scenario.conditions.empty()) text += "Conditions: " + line(o.scenario.conditions) + "\n\n";
     if (!o.scenario.reason.empty()) text += "Reason: " + line(o.scenario.reason) + "\n\n";
+    text += assumptions(o, "Assumed: ", "\n\n");
     if (const std::string rest = others(o, "; "); !rest.empty()) text += "Also: " + rest + "\n";
   }
   return text;
@@ -113,6 +127,7 @@ std::string table_json(const std::vector<Outcome>& outcomes) {
           {"figure", c.claimed.figure}, {"model", c.value}, {"residual", c.residual}, {"within", c.within}};
       if (c.claimed.says) claimed["says"] = *c.claimed.says;
       if (c.claimed.says) claimed["tolerance"] = c.claimed.tolerance;
+      if (!c.claimed.assumes.empty()) claimed["assumes"] = line(c.claimed.assumes);
       if (c.claimed.low) claimed["low"] = *c.claimed.low;
       if (c.claimed.high) claimed["high"] = *c.claimed.high;
       row["claimed"].push_back(std::move(claimed));

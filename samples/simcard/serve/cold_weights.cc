@@ -17,10 +17,12 @@ SimTime end_of_pass(double compute, std::int64_t layers, double bytes, const std
   return end;
 }
 
-double pass_seconds(const Hardware& hardware, const Model& model, const StepCost& cost, double kv) {
+std::optional<double> pass_seconds(const Hardware& hardware, const Model& model, const StepCost& cost, double kv) {
   Storage storage(hardware.tiers);
   const double held = parameters(model) * model.weight_bytes;
-  const std::vector<double> shares = storage.place(std::max(0.0, held + kv - hardware.memory()));
+  const double spilled = std::max(0.0, held + kv - hardware.memory());
+  const std::vector<double> shares = storage.place(spilled);
+  if (spilled > 0 && shares.empty()) return std::nullopt;
   return seconds(end_of_pass(cost.total(), model.layers, cost.cold_bytes, shares, storage, 0));
 }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "dmprof/cachemodel/cache.h"
@@ -19,8 +20,9 @@ namespace dmprof::simcard {
 // share of `bytes`, which come from `storage` in these shares.
 SimTime end_of_pass(double compute, std::int64_t layers, double bytes, const std::vector<double>& shares,
                     Storage& storage, SimTime now);
-// The same on a machine that does nothing else; its tiers must hold what `cold_share` left over. Seconds.
-double pass_seconds(const Hardware& hardware, const Model& model, const StepCost& cost, double kv);
+// The same on a machine that does nothing else, in seconds; nothing where its tiers cannot hold what its memory leaves
+// over.
+std::optional<double> pass_seconds(const Hardware& hardware, const Model& model, const StepCost& cost, double kv);
 
 class ColdWeights {
  public:

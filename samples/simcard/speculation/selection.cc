@@ -1,11 +1,13 @@
 #include "samples/simcard/speculation/selection.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace dmprof::simcard {
 namespace {
 
-constexpr std::size_t kQuantiles = 1 << 14;
+constexpr std::size_t kQuantiles = most_blocks;
+constexpr int kRedraws = 8;
 
 }  // namespace
 
@@ -25,16 +27,29 @@ Selection::Selection(const SelectionParameters& parameters, std::uint64_t seed)
     shift_.push_back(static_cast<std::uint32_t>(mix(seed_, layer) % blocks_));
 }
 
+std::uint32_t Selection::place(std::uint64_t draw, std::uint32_t layer) const {
+  const std::uint32_t shifted = quantiles_[draw % kQuantiles] + shift_[layer];
+  return shifted < blocks_ ? shifted : shifted - blocks_;
+}
+
 void Selection::append(Context context, std::uint64_t occasion, std::uint32_t layer,
                        std::vector<BlockNumber>& blocks) const {
   if (blocks_ == 0) return;
   const std::uint64_t own = mix(seed_ ^ context, layer);
+  const std::size_t before = blocks.size();
+  const auto taken = [&](BlockNumber number) {
+    return std::find(blocks.begin() + static_cast<std::ptrdiff_t>(before), blocks.end(), number) != blocks.end();
+  };
   for (std::uint32_t choice = 0; choice < parameters_.per_token; ++choice) {
     std::uint64_t draw = mix(own, choice);
     const std::uint64_t chance = mix(draw, occasion);
     if (static_cast<double>(chance >> 11) * 0x1p-53 < parameters_.noise) draw = mix(chance, 1);
-    const std::uint32_t shifted = quantiles_[draw % kQuantiles] + shift_[layer];
-    blocks.push_back(block(layer, shifted < blocks_ ? shifted : shifted - blocks_));
+    std::uint32_t index = place(draw, layer);
+    // One that is taken already is drawn again; where few are left that would last, and the next one is taken.
+    for (int again = 0; again < kRedraws && taken(block(layer, index)); ++again)
+      index = place(draw = mix(draw, 2), layer);
+    while (taken(block(layer, index))) index = index + 1 < blocks_ ? index + 1 : 0;
+    blocks.push_back(block(layer, index));
   }
 }
 

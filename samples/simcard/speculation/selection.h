@@ -13,6 +13,8 @@ namespace dmprof::simcard {
 
 using BlockNumber = std::uint64_t;
 
+inline constexpr std::uint32_t most_blocks = 1 << 14;  // of a layer: a draw is one of as many quantiles
+
 struct SelectionParameters {
   std::uint32_t layers = 36;
   std::uint32_t blocks = 256;   // of a layer; 0: the model is dense
@@ -25,13 +27,16 @@ class Selection {
  public:
   Selection(const SelectionParameters& parameters, std::uint64_t seed);
 
-  // Appends the blocks (some maybe twice). `occasion` tells one use of the context from another: sequence and position.
+  // Appends the blocks, each once. `occasion` tells one use of the context from another: sequence and position.
   void append(Context context, std::uint64_t occasion, std::uint32_t layer, std::vector<BlockNumber>& blocks) const;
   BlockNumber block(std::uint32_t layer, std::uint32_t index) const { return std::uint64_t{layer} * blocks_ + index; }
   const SelectionParameters& parameters() const { return parameters_; }
 
  private:
   SelectionParameters parameters_;
+  // The block of the layer that a draw stands for.
+  std::uint32_t place(std::uint64_t draw, std::uint32_t layer) const;
+
   std::uint32_t blocks_;
   std::uint64_t seed_;
   std::vector<std::uint32_t> quantiles_;  // of the popularity distribution: rank by probability

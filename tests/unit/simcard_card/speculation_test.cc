@@ -74,6 +74,17 @@ TEST(Selection, TheSameContextNeedsTheSameBlocksButForTheUnexplained) {
   EXPECT_GT(seen.size(), 20u);
 }
 
+TEST(Selection, ATokenNeedsEachOfItsBlocksOnce) {
+  for (const std::uint32_t per_token : {1u, 3u, 8u}) {
+    const Selection selection({.layers = 4, .blocks = 8, .per_token = per_token, .skew = 1.5, .noise = 0.3}, 1);
+    for (std::uint64_t occasion = 0; occasion < 100; ++occasion) {
+      std::vector<BlockNumber> blocks = {3};  // of somebody else
+      selection.append(7, occasion, 2, blocks);
+      EXPECT_EQ(std::set<BlockNumber>(blocks.begin() + 1, blocks.end()).size(), per_token);
+    }
+  }
+}
+
 TEST(Selection, ADenseModelNeedsNoBlocks) {
   const Selection dense({.layers = 4, .blocks = 0, .per_token = 3}, 1);
   std::vector<BlockNumber> blocks;

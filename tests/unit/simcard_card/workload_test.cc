@@ -106,6 +106,7 @@ TEST(CardWorkload, BadInputNamesFileLineAndKey) {
               AllOf(HasSubstr("w.yaml:1: trace: /nonexistent.csv"), HasSubstr("no such file")));
   EXPECT_THAT(refusal("trace: " + file("ok.csv", kAzure) + ", prompt: 3"), HasSubstr("w.yaml:1: prompt"));
   EXPECT_THAT(refusal("trace: " + file("ok.csv", kAzure) + ", speed: 0"), HasSubstr("speed"));
+  EXPECT_THAT(refusal("trace: " + file("ok.csv", kAzure) + ", speed: 0.000001"), HasSubstr("0.001"));
   EXPECT_THAT(refusal("output_lengths: uniform, output_most: 5"), HasSubstr("w.yaml:1: output_lengths"));
   EXPECT_THAT(refusal("prompt: 0"), HasSubstr("w.yaml:1: prompt"));
   EXPECT_THAT(refusal("prompt_most: 99999999999"), HasSubstr("w.yaml:1: prompt_most"));

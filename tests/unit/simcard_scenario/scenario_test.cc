@@ -40,19 +40,29 @@ TEST(Scenario, VerdictFollowsFromTheFigures) {
   EXPECT_EQ(outcome(head + "reason: because\nclaims: {f: {low: 1.01}}\n")->verdict, Verdict::contradicted);
 }
 
+TEST(Scenario, WhatFollowsFromItsSettingsConfirmsNothing) {
+  const std::string echo = "f: {says: 1, assumes: a}";
+  const Result<Outcome> assumed = outcome(head + "claims: {" + echo + "}\n");
+  EXPECT_EQ(assumed->verdict, Verdict::assumed);
+  EXPECT_THAT(table_text({*assumed}), HasSubstr("f follows from a"));
+  EXPECT_EQ(outcome(head + "reason: because\nclaims: {f: {says: 2, assumes: a}}\n")->verdict, Verdict::contradicted);
+}
+
 TEST(Scenario, BadFilesNameFileLineAndKey) {
   for (const auto& [text, expected] : std::vector<std::pair<std::string, const char*>>{
            {head + "claims: {f: {says: 2}}\n", "s.yaml:1: reason: is missing and the figures contradict"},
            {head + "claims: {g: {says: 2}}\n", "s.yaml:6: claims.g: toy gives no such figure"},
+           {head + "claims: {}\n", "s.yaml:6: claims: claims nothing"},
            {head + "claims: {f: {}}\n", "s.yaml:6: claims.f: needs either `says` or a range"},
            {head + "claims: {f: {says: 1, low: 2}}\n", "needs either `says` or a range"},
            {head + "claims: {f: {says: one}}\n", "s.yaml:6: claims.f.says: \"one\" is not a number"},
            {head + "claim: {f: 1}\n", "s.yaml:6: claim: stands here twice"},
            {head + "clams: {f: {says: 1}}\n", "claims: is missing"},
-           {"id: X\ntitle: t\nclaim: c\nexperiment: tory\nsettings: {a: 1}\nclaims: {}\n", "did you mean toy?"},
-           {"id: X\ntitle: t\nclaim: c\nexperiment: toy\nsettings: {a: 1, b: 2}\nclaims: {}\n",
+           {"id: X\ntitle: t\nclaim: c\nexperiment: tory\nsettings: {a: 1}\nclaims: {f: {says: 1}}\n",
+            "s.yaml:4: experiment: there is none called tory (did you mean toy?)"},
+           {"id: X\ntitle: t\nclaim: c\nexperiment: toy\nsettings: {a: 1, b: 2}\nclaims: {f: {says: 1}}\n",
             "s.yaml:5: settings.b: is not a known key"},
-           {"id: X\ntitle: t\nclaim: c\nexperiment: toy\nsettings: {a: 3TB}\nclaims: {}\n",
+           {"id: X\ntitle: t\nclaim: c\nexperiment: toy\nsettings: {a: 3TB}\nclaims: {f: {says: 1}}\n",
             "s.yaml:5: settings.a: \"3TB\" is a size"}}) {
     const Result<Outcome> result = outcome(text);
     ASSERT_FALSE(result) << text;
@@ -63,7 +73,7 @@ TEST(Scenario, BadFilesNameFileLineAndKey) {
 std::string refused(const std::string& settings) {
   const std::string text =
       "id: A11\ntitle: t\nclaim: c\nexperiment: batch-table\nsettings:\n  hardware: c8-node\n  model: dense-120b\n" +
-      settings + "claims: {}\n";
+      settings + "claims: {f: {says: 1}}\n";
   const Result<Document> document = Document::parse(text, "s.yaml");
   EXPECT_TRUE(document);
   const Result<Outcome> result = run_scenario(*read_scenario(*document), node_experiments());
@@ -85,10 +95,27 @@ TEST(Scenario, ImpossibleRunsNameTheirKey) {
   EXPECT_THAT(refused("  batches: [1]\n  trace: /nonexistent.csv\n"), HasSubstr("/nonexistent.csv: no such file"));
 }
 
+TEST(Scenario, GrowthNeedsTwoModelsABatchAndRoomForBoth) {
+  const auto refusal_of = [](const std::string& settings) {
+    const std::string text =
+        "id: X1\ntitle: t\nclaim: c\nexperiment: scaling\nsettings:\n  weight_bytes: 2\n  context: 4096\n"
+        "  lookahead: 5\n" +
+        settings + "claims: {f: {says: 1}}\n";
+    const Result<Outcome> result = run_scenario(*read_scenario(*Document::parse(text, "s.yaml")), node_experiments());
+    return result ? std::string("accepted") : result.error().message;
+  };
+  const std::string machines = "  gpu: h100-node\n  card: c8-node\n";
+  EXPECT_THAT(refusal_of(machines + "  batch: 8\n  models: [dense-7b]\n"),
+              HasSubstr("s.yaml:12: settings.models: 1 of them"));
+  EXPECT_THAT(refusal_of(machines + "  batch: 0\n  models: [dense-7b, dense-70b]\n"), HasSubstr("settings.batch"));
+  EXPECT_THAT(refusal_of("  gpu: h100-node\n  card: prefill-node\n  batch: 8\n  models: [dense-7b, dense-1t]\n"),
+              HasSubstr("fits neither the memory nor the tiers of card"));
+}
+
 TEST(Scenario, ALoadWithoutEndIsAVerdictNotAHang) {
   const std::string text =
       "id: X1\ntitle: t\nclaim: c\nexperiment: speculation-gain\nsettings:\n  hardware: c8-node\n  model: dense-120b\n"
-      "  rate: 100000/s\n  requests: 1000000\nclaims: {}\n";
+      "  rate: 100000/s\n  requests: 1000000\nclaims: {f: {says: 1}}\n";
   const Result<Outcome> result = run_scenario(*read_scenario(*Document::parse(text, "s.yaml")), node_experiments());
   ASSERT_FALSE(result);
   EXPECT_THAT(result.error().message, HasSubstr("s.yaml:5: settings: the queue never drains"));
