@@ -197,6 +197,15 @@ TEST(Cache, a_cancelled_prefetch_still_threw_its_victims_out) {
   EXPECT_DOUBLE_EQ(*metric(steps.trace.done(), "prefetch_pollution").value, 1);
 }
 
+TEST(Cache, a_block_thrown_out_and_asked_for_again_at_the_same_instant_is_back) {
+  BaselineTrace steps = with_baseline();
+  prefetch(steps.trace, PrefetchPoint::displaced, 1, steps.at(steps.plain), 7 + 1, steps.plain);
+  prefetch(steps.trace, PrefetchPoint::issued, 1, steps.at(steps.plain), 0, steps.plain);
+  prefetch(steps.trace, PrefetchPoint::issued, 7, steps.at(steps.plain), 0, steps.plain);
+  steps.trace.access(7, 1, miss, demand, steps.at(steps.last), 0, steps.last);  // a demand threw it out meanwhile
+  EXPECT_DOUBLE_EQ(*metric(steps.trace.done(), "prefetch_pollution").value, 0);
+}
+
 TEST(Cache, prediction_is_right_or_wrong_and_unavailable_when_nobody_predicts) {
   Trace trace = ten_accesses();
   EXPECT_EQ(metric(trace.done(), "path_prediction_accuracy").status, ValueStatus::unavailable);
