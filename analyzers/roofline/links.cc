@@ -13,7 +13,7 @@ template <class Visit>
 std::uint64_t each_transfer(const View& view, const Scope& scope, Visit&& visit) {
   std::uint64_t count = 0;
   for (const Transfer& transfer : view.recording().transfers) {
-    if (view.in_scope(transfer.start, scope)) visit(transfer), ++count;
+    if (view.in_scope(transfer.track, transfer.start, scope)) visit(transfer), ++count;
   }
   return count;
 }

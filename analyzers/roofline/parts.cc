@@ -21,7 +21,7 @@ MetricValue kernel_bandwidth(const View& view, const Scope& scope, bool routed) 
   double bytes = 0, time = 0;
   std::uint64_t kernels = 0;
   for (const Kernel& kernel : view.recording().kernels) {
-    if (kernel.bytes == 0 || kernel.duration <= 0 || !view.in_scope(kernel.start, scope)) continue;
+    if (kernel.bytes == 0 || kernel.duration <= 0 || !view.in_scope(kernel.track, kernel.start, scope)) continue;
     if (is_routed(view.recording().name(kernel.name)) != routed) continue;
     bytes += static_cast<double>(kernel.bytes), time += static_cast<double>(kernel.duration), ++kernels;
   }
