@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True  # leaves nothing in the source tree
 import figures
 
 HERE = os.path.dirname(os.path.abspath(__file__))
