@@ -211,4 +211,29 @@ void Predictor::plan_queue(const Asked& asked, Plan& plan) const {
                                  : std::string("requests arrive when they arrived, whatever the engine's pace"));
 }
 
+// Wherever a pass gets wider or narrower than any that was recorded, its cost is an extrapolation.
+void Predictor::plan_extrapolation(Plan& plan) const {
+  const double each = static_cast<double>(plan.mid.serving.acceptance.size() + 1);
+  const auto requests = static_cast<double>(load_.requests.size());
+  const std::uint32_t limit = plan.mid.serving.limit;
+  const Curve& verify = plan.mid.costs.verify;
+  const double fullest = each * std::max(1.0, std::min(limit == 0 ? 1.0 : limit, requests));
+  // Without a limit as many run at once as did.
+  const double usual = limit == 0 ? each * std::max(1.0, costs_.draft.widest()) : fullest;
+  const bool wider = fullest > verify.widest(), narrower = usual < verify.narrowest();
+  if (!wider && !narrower) return;
+  Plan::Variant flat = plan.mid, steep = plan.mid;
+  flat.serving.beyond = 0, steep.serving.beyond = 2;
+  plan.vary(std::move(flat), std::move(steep));
+  plan.assumptions.push_back(
+      wider ? fmt::format(
+                  "a pass of more than {:.0f} tokens was never recorded: its cost grows on as measured below, at least "
+                  "not at all and at most twice as fast",
+                  verify.widest())
+            : fmt::format(
+                  "a pass of fewer than {:.0f} tokens was never recorded: its cost falls on as measured above, at "
+                  "least not at all and at most twice as fast or in proportion",
+                  verify.narrowest()));
+}
+
 }  // namespace dmprof::whatif
