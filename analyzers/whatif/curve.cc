@@ -25,6 +25,12 @@ Curve Curve::stretched(double factor) const {
   return result;
 }
 
+double Curve::samples_up_to(double x) const {
+  double samples = 0;
+  for (const auto& [at, sum] : sums_) samples += at <= x ? sum.samples : 0;
+  return samples;
+}
+
 void Curve::prepare() const {
   if (!points_.empty()) return;
   struct Block {

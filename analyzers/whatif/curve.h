@@ -20,6 +20,7 @@ class Curve {
   bool empty() const { return sums_.empty(); }
   double narrowest() const { return sums_.empty() ? 0 : sums_.begin()->first; }
   double widest() const { return sums_.empty() ? 0 : sums_.rbegin()->first; }
+  double samples_up_to(double x) const;
   std::size_t points() const { return sums_.size(); }
 
   double at(double x, double beyond = 1) const;  // 0 without points

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::uint32_t most_positions = 64;
 constexpr double slowed_beside_transfers = 0.25;
+constexpr double fewest_passes = 5;  // of a width, to take what it costs from the recording
 constexpr std::array cache_knobs = {"cache_policy", "resident", "prefetch_distance"};
 
 std::string value_of(const std::map<std::string, std::string>& values, const std::string& knob) {
@@ -148,6 +149,7 @@ void Predictor::plan_cache(const Asked& asked, Plan& plan) const {
     plan.reason = effect.error().message;
     return;
   }
+  const Plan as_recorded = plan;
   if (by_replay) {
     // A pass costs what one as full as it was recorded cost, and what the replay says of its blocks.
     const double wider = static_cast<double>(tokens.to) / tokens.from;
@@ -179,6 +181,20 @@ void Predictor::plan_cache(const Asked& asked, Plan& plan) const {
         "the middle",
         100 * allowance, 50 * allowance));
   plan.vary(std::move(low), std::move(high));
+  // Passes of the asked width were recorded, where requests end: what they took, waits included, is a measurement, and
+  // the replay, whose passes do the work of full ones, one bound of it.
+  const double width = tokens.to * std::max(1.0, costs_.draft.widest());
+  const double recorded_passes = other_cache || tokens.to > tokens.from ? 0 : costs_.verify.samples_up_to(width);
+  if (recorded_passes >= fewest_passes) {
+    Plan::Variant replayed = std::move(plan.mid);
+    plan.mid = as_recorded.mid;
+    plan.variants = as_recorded.variants;
+    plan.vary(std::move(replayed), plan.mid);
+    plan.assumptions.push_back(
+        fmt::format("a pass of at most {:.0f} tokens takes what such passes took ({:.0f} were recorded, where requests "
+                    "end); the interval reaches to what the replay of their blocks says",
+                    width, recorded_passes));
+  }
   for (const std::string& assumption : effect->assumptions) plan.assumptions.push_back(assumption);
   if (asked.changed("draft") || (asked.changed("lookahead") && !by_replay))
     plan.assumptions.push_back("waits for blocks change by the same share as with the drafts that were recorded");
