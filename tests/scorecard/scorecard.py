@@ -24,7 +24,7 @@ ROOT = os.path.dirname(os.path.dirname(HERE))
 
 
 def read_grid(path):
-    """[(part, quick, seed, variables, words)], in the order of the file."""
+    """[(part, quick, variables, words)], in the order of the file."""
     runs, part, quick = [], None, False
     with open(path, encoding="utf-8") as grid:
         for number, line in enumerate(grid, 1):
@@ -43,15 +43,16 @@ def read_grid(path):
             while words and "=" in words[0]:
                 name, value = words.pop(0).split("=", 1)
                 variables[name] = value
-            if part is None or not words or not all(seed.isdigit() for seed in seeds.split(",")):
+            if part is None or not words or not all(seed.isdigit() or seed == "-" for seed in seeds.split(",")):
                 raise SystemExit(f"{where}: a line is SEEDS [VARIABLE=VALUE...] PROGRAM ARGUMENT..., below a [part]")
-            runs += [(part, quick, int(seed), variables, words) for seed in seeds.split(",")]
+            for seed in seeds.split(","):
+                runs.append((part, quick, variables, words + ([] if seed == "-" else ["--seed", seed])))
     return runs
 
 
 def line_of(run):
-    _, _, seed, variables, words = run
-    return shlex.join([f"{name}={value}" for name, value in variables.items()] + words + ["--seed", str(seed)])
+    _, _, variables, words = run
+    return shlex.join([f"{name}={value}" for name, value in variables.items()] + words)
 
 
 class Failure(Exception):
@@ -68,14 +69,14 @@ def call(words, environment, accepted=(0,)):
 
 def measure(programs, run):
     """Every finding's fixes of one run of the grid, each with its prediction and what was measured."""
-    _, _, seed, variables, words = run
+    _, _, variables, words = run
     with tempfile.TemporaryDirectory() as folder:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("DM_")}
         # The driver's files of this run are its own, so that runs beside each other do not set each other's.
         environment.update(variables, PATH=programs + os.pathsep + environment.get("PATH", ""), LC_ALL="C", TMPDIR=folder,
                            XDG_RUNTIME_DIR=folder, XDG_DATA_HOME=folder)
         dmprof, recording = os.path.join(programs, "dmprof"), os.path.join(folder, "run.dmprof")
-        call([dmprof, "run", "-o", recording, "--"] + words + ["--seed", str(seed)], environment)
+        call([dmprof, "run", "-o", recording, "--"] + words, environment)
         plain = json.loads(call([dmprof, "diagnose", recording, "--json"], environment).stdout)
         printed = [(f["rule"], x["knob"], x["to"]) for f in plain["findings"] for x in f["fixes"]]
         # 3: there is no fix to try.
