@@ -1,7 +1,7 @@
 # Presets for people. Each target does everything it needs on a fresh Debian 12, packages included.
 JOBS ?= $(shell nproc)
 
-.PHONY: help packages configure build demo test bench lint format asan tsan fuzz clean
+.PHONY: help packages configure build demo test bench scorecard lint format asan tsan fuzz clean
 
 help:            ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -25,6 +25,11 @@ test: build      ## every test that needs no network
 bench: packages  ## the figures of the README's benchmark section, as ratios
 	@cmake --preset bench >/dev/null && cmake --build --preset bench -j $(JOBS)
 	@tests/bench/run.sh
+
+scorecard: configure ## predicted beside measured gain of every fix over tests/scorecard/grid.txt; resumes where it was stopped
+	@cmake --build build -j $(JOBS) --target dmprof dm-simcard dm-engine
+	@tests/scorecard/scorecard.py build/bin --keep build/scorecard --markdown >build/scorecard.md
+	@mv build/scorecard.md docs/scorecard.md && sed -n '/^## [a-z]*: [0-9]/,/^| all/p' docs/scorecard.md
 
 lint:            ## include table, formatting
 	@cmake/install-packages.sh clang-format

@@ -25,6 +25,12 @@ Curve Curve::stretched(double factor) const {
   return result;
 }
 
+double Curve::samples_up_to(double x) const {
+  double samples = 0;
+  for (const auto& [at, sum] : sums_) samples += at <= x ? sum.samples : 0;
+  return samples;
+}
+
 void Curve::prepare() const {
   if (!points_.empty()) return;
   struct Block {
@@ -57,7 +63,12 @@ double Curve::at(double x, double beyond) const {
   prepare();
   const auto right =
       std::lower_bound(points_.begin(), points_.end(), x, [](const Point& point, double v) { return point.x < v; });
-  if (right == points_.begin()) return points_.front().y;
+  if (right == points_.begin()) {
+    // Less work costs no more, and at least its share: halving it cannot do better than halve the time.
+    const Point& first = points_.front();
+    if (first.x <= 0 || x >= first.x) return first.y;
+    return std::max(first.y * std::max(0.0, x) / first.x, first.y - slope_ * beyond * (first.x - x));
+  }
   const Point& left = *std::prev(right);
   if (right == points_.end()) return left.y + slope_ * beyond * (x - left.x);
   return left.y + (right->y - left.y) * (x - left.x) / (right->x - left.x);

@@ -7,8 +7,9 @@
 namespace dmprof::whatif {
 
 // Points are made non-decreasing (pool adjacent violators, weighted by samples: more work never costs less, so a dip is
-// noise), joined by straight lines and constant below the first. Beyond the last point the weighted least-squares
-// slope goes on; `beyond` scales that slope: 0 = the cost has levelled off, 1 = as fitted, 2 = twice as steep.
+// noise), joined by straight lines. Beyond the last point and below the first the weighted least-squares slope goes on;
+// `beyond` scales that slope: 0 = the cost has levelled off, 1 = as fitted, 2 = twice as steep. Below the first point
+// the cost never falls faster than in proportion.
 class Curve {
  public:
   void add(double at, double value, double samples = 1);
@@ -17,7 +18,9 @@ class Curve {
   // The curve that costs at x * factor what this one costs at x.
   Curve stretched(double factor) const;
   bool empty() const { return sums_.empty(); }
+  double narrowest() const { return sums_.empty() ? 0 : sums_.begin()->first; }
   double widest() const { return sums_.empty() ? 0 : sums_.rbegin()->first; }
+  double samples_up_to(double x) const;
   std::size_t points() const { return sums_.size(); }
 
   double at(double x, double beyond = 1) const;  // 0 without points

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::uint32_t most_positions = 64;
 constexpr double slowed_beside_transfers = 0.25;
+constexpr double fewest_passes = 5;  // of a width, to take what it costs from the recording
 constexpr std::array cache_knobs = {"cache_policy", "resident", "prefetch_distance"};
 
 std::string value_of(const std::map<std::string, std::string>& values, const std::string& knob) {
@@ -148,6 +149,7 @@ void Predictor::plan_cache(const Asked& asked, Plan& plan) const {
     plan.reason = effect.error().message;
     return;
   }
+  const Plan as_recorded = plan;
   if (by_replay) {
     // A pass costs what one as full as it was recorded cost, and what the replay says of its blocks.
     const double wider = static_cast<double>(tokens.to) / tokens.from;
@@ -179,6 +181,20 @@ void Predictor::plan_cache(const Asked& asked, Plan& plan) const {
         "the middle",
         100 * allowance, 50 * allowance));
   plan.vary(std::move(low), std::move(high));
+  // Passes of the asked width were recorded, where requests end: what they took, waits included, is a measurement, and
+  // the replay, whose passes do the work of full ones, one bound of it.
+  const double width = tokens.to * std::max(1.0, costs_.draft.widest());
+  const double recorded_passes = other_cache || tokens.to > tokens.from ? 0 : costs_.verify.samples_up_to(width);
+  if (recorded_passes >= fewest_passes) {
+    Plan::Variant replayed = std::move(plan.mid);
+    plan.mid = as_recorded.mid;
+    plan.variants = as_recorded.variants;
+    plan.vary(std::move(replayed), plan.mid);
+    plan.assumptions.push_back(
+        fmt::format("a pass of at most {:.0f} tokens takes what such passes took ({:.0f} were recorded, where requests "
+                    "end); the interval reaches to what the replay of their blocks says",
+                    width, recorded_passes));
+  }
   for (const std::string& assumption : effect->assumptions) plan.assumptions.push_back(assumption);
   if (asked.changed("draft") || (asked.changed("lookahead") && !by_replay))
     plan.assumptions.push_back("waits for blocks change by the same share as with the drafts that were recorded");
@@ -209,6 +225,31 @@ void Predictor::plan_queue(const Asked& asked, Plan& plan) const {
   plan.assumptions.push_back(load_.users > 0
                                  ? fmt::format("{} users send their next request when one has ended", load_.users)
                                  : std::string("requests arrive when they arrived, whatever the engine's pace"));
+}
+
+// Wherever a pass gets wider or narrower than any that was recorded, its cost is an extrapolation.
+void Predictor::plan_extrapolation(Plan& plan) const {
+  const double each = static_cast<double>(plan.mid.serving.acceptance.size() + 1);
+  const auto requests = static_cast<double>(load_.requests.size());
+  const std::uint32_t limit = plan.mid.serving.limit;
+  const Curve& verify = plan.mid.costs.verify;
+  const double fullest = each * std::max(1.0, std::min(limit == 0 ? 1.0 : limit, requests));
+  // Without a limit as many run at once as did.
+  const double usual = limit == 0 ? each * std::max(1.0, costs_.draft.widest()) : fullest;
+  const bool wider = fullest > verify.widest(), narrower = usual < verify.narrowest();
+  if (!wider && !narrower) return;
+  Plan::Variant flat = plan.mid, steep = plan.mid;
+  flat.serving.beyond = 0, steep.serving.beyond = 2;
+  plan.vary(std::move(flat), std::move(steep));
+  plan.assumptions.push_back(
+      wider ? fmt::format(
+                  "a pass of more than {:.0f} tokens was never recorded: its cost grows on as measured below, at least "
+                  "not at all and at most twice as fast",
+                  verify.widest())
+            : fmt::format(
+                  "a pass of fewer than {:.0f} tokens was never recorded: its cost falls on as measured above, at "
+                  "least not at all and at most twice as fast or in proportion",
+                  verify.narrowest()));
 }
 
 }  // namespace dmprof::whatif

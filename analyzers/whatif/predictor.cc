@@ -106,19 +106,7 @@ Prediction Predictor::answer(const Asked& asked) const {
   if (lacking_.empty()) prediction.throughput_residual = residual_;
   if (cache_ && cache_->lacking().empty()) prediction.stall_residual = cache_->residual();
   prediction.reason = plan.reason;
-  // Wherever the pass gets wider than any that was recorded, its cost is an extrapolation.
-  const double widest = static_cast<double>(plan.mid.serving.acceptance.size() + 1) *
-                        std::max(1u, std::min(plan.mid.serving.limit == 0 ? 1u : plan.mid.serving.limit,
-                                              static_cast<std::uint32_t>(load_.requests.size())));
-  if (plan.reason.empty() && widest > plan.mid.costs.verify.widest()) {
-    Plan::Variant flat = plan.mid, steep = plan.mid;
-    flat.serving.beyond = 0, steep.serving.beyond = 2;
-    plan.vary(std::move(flat), std::move(steep));
-    plan.assumptions.push_back(fmt::format(
-        "a pass of more than {:.0f} tokens was never recorded: its cost grows on as measured below, at least "
-        "not at all and at most twice as fast",
-        plan.mid.costs.verify.widest()));
-  }
+  if (plan.reason.empty()) plan_extrapolation(plan);
   prediction.assumptions = plan.assumptions;
   add_figures(asked, plan, prediction);
   return prediction;

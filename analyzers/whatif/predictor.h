@@ -49,6 +49,7 @@ class Predictor {
   void plan_speculation(const Asked& asked, Plan& plan) const;
   void plan_cache(const Asked& asked, Plan& plan) const;
   void plan_queue(const Asked& asked, Plan& plan) const;
+  void plan_extrapolation(Plan& plan) const;
 
   void add_figures(const Asked& asked, const Plan& plan, Prediction& prediction) const;
   Figure hit_rate(const Asked& asked, const Plan& plan) const;

@@ -19,7 +19,22 @@ TEST(Curve, goes_through_its_points_and_on_with_its_slope) {
   EXPECT_DOUBLE_EQ(curve.at(5), 18);
   EXPECT_DOUBLE_EQ(curve.at(5, 0), 14);
   EXPECT_DOUBLE_EQ(curve.at(5, 2), 22);
-  EXPECT_DOUBLE_EQ(curve.at(0), 10);
+}
+
+TEST(Curve, below_its_points_less_work_costs_less_but_at_least_its_share) {
+  Curve curve;
+  curve.add(4, 10), curve.add(6, 14);
+  EXPECT_DOUBLE_EQ(curve.at(3), 8);
+  EXPECT_DOUBLE_EQ(curve.at(3, 0), 10);
+  EXPECT_DOUBLE_EQ(curve.at(3, 2), 7.5);  // not 6: three quarters of the work take three quarters of the time at least
+  EXPECT_DOUBLE_EQ(curve.at(0, 2), 0);
+  EXPECT_DOUBLE_EQ(curve.narrowest(), 4);
+  curve.add(5, 12, 3);
+  EXPECT_DOUBLE_EQ(curve.samples_up_to(3), 0);
+  EXPECT_DOUBLE_EQ(curve.samples_up_to(5), 4);
+  Curve one_width;
+  one_width.add(4, 10);
+  EXPECT_DOUBLE_EQ(one_width.at(1), 10);  // nothing says how the cost falls
 }
 
 TEST(Curve, a_dip_is_noise_because_more_work_never_costs_less) {

@@ -63,6 +63,46 @@ TEST(WhatIf, a_longer_lookahead_is_extrapolated_with_a_wider_interval_and_says_s
   EXPECT_THAT(longer.assumptions[0], HasSubstr("positions 3 to 6 were never drafted"));
 }
 
+TEST(WhatIf, fewer_at_once_than_ever_recorded_take_less_time_a_step_and_the_interval_says_how_little_is_known) {
+  // Three or four requests at once, 3 tokens each: 9 tokens take 8 ms to verify, 12 take 10 ms.
+  using test::ms;
+  test::Trace trace;
+  trace.warm_up();
+  for (std::uint64_t request = 1; request <= 4; ++request) {
+    trace.request(request, RequestPoint::arrive, trace.now, 16);
+    trace.request(request, RequestPoint::schedule, trace.now);
+  }
+  for (std::uint32_t i = 0; i < 120; ++i) {
+    const bool all = i < 60;
+    std::vector<std::uint64_t> requests = {1, 2, 3};
+    if (all) requests.push_back(4);
+    trace.step({.duration = (all ? 13 : 11) * ms,
+                .drafted = 2,
+                .accepted = i % 2 == 0 ? 2u : 0u,
+                .draft = 2 * ms,
+                .verify = (all ? 10 : 8) * ms,
+                .requests = requests});
+    if (i == 59) trace.request(4, RequestPoint::end, trace.now, 120);
+  }
+  for (std::uint64_t request = 1; request <= 3; ++request) trace.request(request, RequestPoint::end, trace.now, 240);
+  test::add_knob(trace.recording, "lookahead", "2", "0..16");
+  test::add_knob(trace.recording, "max_concurrent", "0", "0..64");
+  const Recording recording = trace.done();
+  // 840 tokens in 1.44 s.
+  const std::vector<MetricValue> values = {test::known("throughput", 840 / 1.44, "tokens/s"),
+                                           test::known("step_time", 12e6, "ns")};
+  const Model model(recording, values, {});
+  const std::vector<Setting> one = {{"max_concurrent", "1"}}, four = {{"max_concurrent", "4"}};
+  const auto alone = model.predict(one), same = model.predict(four);
+  ASSERT_TRUE(alone && same);
+  const auto gain = alone->gain("step_time"), unchanged = same->gain("step_time");
+  ASSERT_TRUE(gain && unchanged) << alone->reason;
+  // 3 tokens: 8 ms less 6 tokens at 2/3 ms each, beside 3 ms of other work. Flat it would be 11 ms.
+  EXPECT_NEAR(gain->mid / unchanged->mid, 12.0 / 7, 0.1);
+  EXPECT_LT(gain->low / unchanged->mid, 12.0 / 11);
+  EXPECT_THAT(alone->assumptions, testing::Contains(HasSubstr("a pass of fewer than 9 tokens was never recorded")));
+}
+
 TEST(WhatIf, latency_gains_turn_round) {
   const Recording recording = test::steady();
   const Prediction one = predict(recording, {{"lookahead", "1"}});
