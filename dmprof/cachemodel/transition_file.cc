@@ -10,6 +10,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "dmprof/base/output.h"
 #include "dmprof/cachemodel/transition.h"
 
 namespace dmprof::cachemodel {
@@ -65,12 +66,12 @@ Status TransitionMatrix::save(const std::string& path) const {
 }
 
 Status TransitionMatrix::save_text(const std::string& path, const std::string& text) {
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  if (!out) return fail(ErrorKind::environment, fmt::format("{}: cannot be written; choose a writable path", path));
-  out << text;
-  out.close();
-  if (!out) return fail(ErrorKind::environment, fmt::format("{}: writing failed; is the disk full?", path));
-  return {};
+  auto output = Output::open(path);
+  if (!output) return tl::unexpected(output.error());
+  DMPROF_TRY((*output)->claim(
+      "a transition matrix", [](std::string_view start) { return start.starts_with(kMagic); }, "remove it"));
+  (*output)->write(text);
+  return (*output)->close();
 }
 
 Status TransitionMatrix::add_parsed(const std::string& text) {

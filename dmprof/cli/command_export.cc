@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "dmprof/base/output.h"
 #include "dmprof/base/suggest.h"
 #include "dmprof/cli/commands.h"
 #include "dmprof/cli/coverage.h"
@@ -12,7 +13,6 @@
 #include "dmprof/cli/recordings.h"
 #include "dmprof/export/chrome.h"
 #include "dmprof/export/csv.h"
-#include "dmprof/export/output.h"
 #include "dmprof/export/perfetto.h"
 #include "dmprof/report/metric_json.h"
 #include "dmprof/store/reader.h"
@@ -34,7 +34,7 @@ struct Flags {
 // The files that were written; "-" for standard output.
 using Written = Result<std::vector<std::string>>;
 
-using OpenOutput = std::unique_ptr<exporting::Output>;
+using OpenOutput = std::unique_ptr<Output>;
 
 // --force or not, what is being read, and what a recorder still writes, is never replaced.
 Result<OpenOutput> open_output(const fs::path& recording, const std::string& path, bool force) {
@@ -45,7 +45,7 @@ Result<OpenOutput> open_output(const fs::path& recording, const std::string& pat
                             fs::equivalent(recording, path, ignored) ? "the recording that is exported"
                                                                      : "still being recorded"));
   }
-  return exporting::Output::open(path, force);
+  return Output::open(path, force);
 }
 
 Written export_timeline(const fs::path& recording, const Flags& flags) {

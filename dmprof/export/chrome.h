@@ -2,7 +2,7 @@
 #pragma once
 
 #include "dmprof/base/error.h"
-#include "dmprof/export/output.h"
+#include "dmprof/base/output.h"
 #include "dmprof/store/reader.h"
 
 namespace dmprof::exporting {

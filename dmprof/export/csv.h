@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "dmprof/base/error.h"
-#include "dmprof/export/output.h"
+#include "dmprof/base/output.h"
 
 namespace dmprof::exporting {
 

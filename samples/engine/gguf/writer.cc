@@ -1,11 +1,8 @@
 #include "samples/engine/gguf/writer.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <utility>
 
 namespace dmengine {
@@ -31,11 +28,7 @@ void append_string(std::string& out, std::string_view text) {
 
 GgufWriter::GgufWriter(std::string path) : path_(std::move(path)) {}
 
-GgufWriter::~GgufWriter() {
-  if (file_ == nullptr) return;
-  std::fclose(file_);
-  unlink(temporary_.c_str());
-}
+GgufWriter::~GgufWriter() = default;
 
 void GgufWriter::key_of(std::string_view key, uint32_t type) {
   append_string(metadata_, key);
@@ -92,19 +85,12 @@ void GgufWriter::declare(std::string_view name, TensorType type, std::span<const
   offset_ += padded(sizes_.back());
 }
 
-Status GgufWriter::put(const void* data, size_t bytes) {
-  if (bytes == 0 || std::fwrite(data, 1, bytes, file_) == bytes) return {};
-  return fail(ErrorKind::environment, fmt::format("cannot write '{}': {}; free some space or choose another folder",
-                                                  path_, std::strerror(errno)));
-}
-
 Status GgufWriter::begin() {
-  temporary_ = path_ + ".part";
-  file_ = std::fopen(temporary_.c_str(), "wb");
-  if (file_ == nullptr) {
-    return fail(ErrorKind::environment, fmt::format("cannot create '{}': {}; choose a folder that can be written",
-                                                    path_, std::strerror(errno)));
-  }
+  auto output = dmprof::Output::open(path_);
+  if (!output) return tl::unexpected(output.error());
+  DMPROF_TRY((*output)->claim(
+      "a GGUF model", [](std::string_view start) { return start.starts_with("GGUF"); }, "remove it"));
+  output_ = std::move(*output);
   std::string head = "GGUF";
   append(head, uint32_t{3});
   append(head, static_cast<uint64_t>(sizes_.size()));
@@ -112,7 +98,8 @@ Status GgufWriter::begin() {
   head += metadata_;
   head += table_;
   head.resize(padded(head.size()), '\0');
-  return put(head.data(), head.size());
+  output_->write(head);
+  return {};
 }
 
 Status GgufWriter::write(std::span<const std::byte> bytes) {
@@ -120,12 +107,13 @@ Status GgufWriter::write(std::span<const std::byte> bytes) {
     if (current_ >= sizes_.size())
       return fail(ErrorKind::usage, fmt::format("more tensor data than declared for '{}'", path_));
     const auto part = static_cast<size_t>(std::min<uint64_t>(bytes.size(), sizes_[current_] - written_));
-    DMPROF_TRY(put(bytes.data(), part));
+    output_->write({reinterpret_cast<const char*>(bytes.data()), part});
+    if (output_->failed()) return output_->close();  // says why
     bytes = bytes.subspan(part);
     written_ += part;
     if (written_ < sizes_[current_]) continue;
     const char zeros[alignment] = {};
-    DMPROF_TRY(put(zeros, static_cast<size_t>(padded(written_) - written_)));
+    output_->write({zeros, static_cast<size_t>(padded(written_) - written_)});
     ++current_;
     written_ = 0;
   }
@@ -135,15 +123,7 @@ Status GgufWriter::write(std::span<const std::byte> bytes) {
 Status GgufWriter::finish() {
   if (current_ != sizes_.size())
     return fail(ErrorKind::usage, fmt::format("less tensor data than declared for '{}'", path_));
-  const bool flushed = std::fflush(file_) == 0 && std::ferror(file_) == 0;
-  const bool closed = std::fclose(std::exchange(file_, nullptr)) == 0;
-  if (!flushed || !closed || std::rename(temporary_.c_str(), path_.c_str()) != 0) {
-    const int reason = errno;
-    unlink(temporary_.c_str());
-    return fail(ErrorKind::environment, fmt::format("cannot finish '{}': {}; free some space or choose another folder",
-                                                    path_, std::strerror(reason)));
-  }
-  return {};
+  return output_->close();
 }
 
 }  // namespace dmengine

@@ -1,15 +1,16 @@
 // Writes a GGUF version 3 file front to back: metadata, tensor table, then the tensors' data in the order declared.
-// The file appears under its name only when finish() succeeds, so that an aborted run leaves no half model behind.
-// Errors are environment (unwritable, disk full). Not thread-safe.
+// The file appears under its name only when finish() succeeds, so that an aborted run leaves no half model behind, and
+// replaces nothing but a model. Errors are environment (unwritable, disk full). Not thread-safe.
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "dmprof/base/output.h"
 #include "samples/engine/gguf/gguf.h"
 
 namespace dmengine {
@@ -40,11 +41,10 @@ class GgufWriter {
   Status finish();
 
  private:
-  Status put(const void* data, size_t bytes);
   void key_of(std::string_view key, uint32_t type);
 
-  std::string path_, temporary_;
-  std::FILE* file_ = nullptr;
+  std::string path_;
+  std::unique_ptr<dmprof::Output> output_;
   std::string metadata_, table_;
   uint64_t metadata_count_ = 0;
   std::vector<uint64_t> sizes_;

@@ -1,5 +1,9 @@
 #include "samples/simcard/card/read.h"
 
+#include <bit>
+
+#include <fmt/format.h>
+
 namespace dmprof::simcard {
 namespace {
 
@@ -23,6 +27,15 @@ class Reader {
     out = value > 0x1p50 ? 0 : static_cast<std::uint64_t>(value + 0.5);
   }
   void real(std::string_view key, Quantity kind, double& out) { section_.quantity(key, kind, out, out); }
+  // What a card cannot be without.
+  void above_zero(std::string_view key, Quantity kind, double& out) {
+    real(key, kind, out);
+    if (!(out > 0)) section_.complain(key, "must be above 0");
+  }
+  void size_from(std::string_view key, std::uint64_t least, std::uint64_t& out) {
+    size(key, out);
+    if (out < least) section_.complain(key, fmt::format("must be at least {} B", least));
+  }
   template <class Whole>
   void whole(std::string_view key, std::int64_t least, std::int64_t most, Whole& out) {
     auto value = static_cast<std::int64_t>(out);
@@ -40,25 +53,25 @@ void read_memory(Section section, MemoryParameters& m) {
   Reader r(std::move(section));
   r.size("l0_size", m.l0_bytes);
   r.time("l0_latency", m.l0_latency);
-  r.size("l1_size", m.l1_bytes);
-  r.real("l1_bandwidth", Quantity::bandwidth, m.l1_bandwidth);
+  r.size_from("l1_size", 1, m.l1_bytes);
+  r.above_zero("l1_bandwidth", Quantity::bandwidth, m.l1_bandwidth);
   r.time("l1_latency", m.l1_latency);
   r.size("l2_size", m.l2_bytes);
-  r.real("l2_bandwidth", Quantity::bandwidth, m.l2_bandwidth);
+  r.above_zero("l2_bandwidth", Quantity::bandwidth, m.l2_bandwidth);
   r.time("l2_latency", m.l2_latency);
-  r.whole("l2_channels", 0, kMany, m.l2_channels);
-  r.whole("l2_banks", 0, kMany, m.l2_banks);
+  r.whole("l2_channels", 1, 4096, m.l2_channels);
+  r.whole("l2_banks", 1, 4096, m.l2_banks);
   r.time("row_miss", m.row_miss);
-  r.size("interleave", m.interleave);
-  r.whole("prefetch_outstanding", 0, kMany, m.prefetch_outstanding);
-  r.whole("demand_outstanding", 0, kMany, m.demand_outstanding);
+  r.size_from("interleave", 64, m.interleave);
+  r.whole("prefetch_outstanding", 0, 4096, m.prefetch_outstanding);
+  r.whole("demand_outstanding", 1, 4096, m.demand_outstanding);
   r.whole("prefetch_queue", 0, kMany, m.prefetch_queue);
 }
 
 void read_compute(Section section, ComputeParameters& c) {
   Reader r(std::move(section));
-  r.whole("modules", 0, kMany, c.modules);
-  r.real("peak", Quantity::compute, c.peak_flops);
+  r.whole("modules", 1, 65536, c.modules);
+  r.above_zero("peak", Quantity::compute, c.peak_flops);
   r.time("layer_sync", c.layer_sync);
   r.time("step_host", c.step_host);
   r.time("accept_token", c.accept_token);
@@ -66,9 +79,9 @@ void read_compute(Section section, ComputeParameters& c) {
 
 void read_engine(Section section, EngineParameters& e) {
   Reader r(std::move(section));
-  r.whole("engines", 0, kMany, e.engines);
+  r.whole("engines", 1, 4096, e.engines);
   r.time("layer_latency", e.layer_latency);
-  r.real("bandwidth", Quantity::bandwidth, e.bandwidth);
+  r.above_zero("bandwidth", Quantity::bandwidth, e.bandwidth);
   r.real("draft_layers_at_1b", Quantity::number, e.draft_layers_at_1b);
   r.real("draft_active_share", Quantity::ratio, e.draft_active_share);
   r.time("prediction", e.prediction);
@@ -92,18 +105,24 @@ void read_energy(Section section, EnergyParameters& e) {
 void read_model(Section section, ModelShape& m) {
   Reader r(std::move(section));
   r.section().text("name", m.name, m.name);
-  r.whole("layers", 0, kMany, m.selection.layers);
-  r.whole("blocks", 0, kMany, m.selection.blocks);
+  r.whole("layers", 1, 4096, m.selection.layers);
+  r.whole("blocks", 0, most_blocks, m.selection.blocks);
   r.whole("blocks_per_token", 0, kMany, m.selection.per_token);
   r.real("popularity_skew", Quantity::number, m.selection.skew);
   r.real("unexplained", Quantity::ratio, m.selection.noise);
-  r.size("block_size", m.block_bytes);
+  if (m.selection.blocks > 0 && (m.selection.per_token < 1 || m.selection.per_token > m.selection.blocks))
+    r.section().complain("blocks_per_token",
+                         fmt::format("{} is not possible with {} blocks a layer; write 1 to {}", m.selection.per_token,
+                                     m.selection.blocks, m.selection.blocks));
+  if (!(m.selection.skew >= 0 && m.selection.skew <= 10))
+    r.section().complain("popularity_skew", "must lie between 0 and 10");
+  r.size_from("block_size", 64, m.block_bytes);
   r.size("dense_size", m.dense_bytes);
   r.size("kv_size", m.kv_bytes);
   r.whole("attended", 0, 1 << 30, m.attention.attended);
-  r.whole("kv_block", 0, kMany, m.attention.kv_block);
-  r.real("bytes_per_parameter", Quantity::number, m.bytes_per_parameter);
-  r.whole("shards", 0, kMany, m.shards);
+  r.whole("kv_block", 1, kMany, m.attention.kv_block);
+  r.above_zero("bytes_per_parameter", Quantity::number, m.bytes_per_parameter);
+  r.whole("shards", 1, kMany, m.shards);
 }
 
 // Acceptance as a real engine's recording showed it takes the place of the stated curve.
@@ -125,14 +144,15 @@ void read_fitted(Section& s, AcceptanceCurve& a) {
 
 void read_text(Section section, LanguageParameters& l, AcceptanceCurve& a, PredictorParameters& p) {
   Reader r(std::move(section));
-  r.whole("classes", 0, kMany, l.classes);
+  r.whole("classes", 2, 4096, l.classes);
+  if (!std::has_single_bit(l.classes)) r.section().complain("classes", "must be a power of two; write 64 or 128");
   r.real("transition_skew", Quantity::number, l.skew);
   r.real("miss_at_1b", Quantity::ratio, a.miss_at_1b);
   r.real("size_exponent", Quantity::number, a.size_exponent);
   r.real("position_decay", Quantity::ratio, a.position_decay);
   r.real("length_loss", Quantity::ratio, a.length_loss);
   read_fitted(r.section(), a);
-  r.whole("matrix_rows", 0, 1 << 24, p.rows);
+  r.whole("matrix_rows", 2, 1 << 24, p.rows);
   r.real("least_probability", Quantity::ratio, p.min_probability);
 }
 
@@ -165,10 +185,11 @@ void read_card(Section card, CardParameters& p) {
   part(s, "settings", [&](Section each) { read_settings(std::move(each), p.settings); });
   part(s, "workload", [&](Section each) { (void)read_workload(std::move(each), p.workload); });
   s.flag("prefetch", p.prefetch, p.prefetch);
-  r.whole("most_batch", 0, kMany, p.most_batch);
-  r.whole("most_waiting", 0, kMany, p.most_waiting);
+  r.whole("most_batch", 1, 65536, p.most_batch);
+  r.whole("most_waiting", 1, kMany, p.most_waiting);
   if (!s.ok()) return;
-  if (const Status possible = check(p); !possible) s.complain("", possible.error().message);
+  // What is possible by itself may not be together.
+  if (const Status possible = check(p); !possible) s.complain(s.has("model") ? "model" : "", possible.error().message);
 }
 
 Result<CardScenario> read_card_scenario(const Section& root) {

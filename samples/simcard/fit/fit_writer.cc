@@ -1,12 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "dmprof/base/output.h"
 #include "samples/simcard/fit/fit_file.h"
 #include "samples/simcard/fit/settings_json.h"
 
@@ -244,16 +241,17 @@ std::string to_text(const Fit& fit, bool json) {
 }
 
 Status write_fit(const Fit& fit, const std::string& path) {
-  const std::string part = path + ".part";
-  std::ofstream out(part, std::ios::binary | std::ios::trunc);
-  out << to_text(fit, path.ends_with(".json"));
-  out.close();
-  if (!out || std::rename(part.c_str(), path.c_str()) != 0) {
-    const std::string reason = std::strerror(errno);
-    std::remove(part.c_str());
-    return fail(ErrorKind::environment, fmt::format("cannot write {}: {}", path, reason));
-  }
-  return {};
+  auto output = Output::open(path);
+  if (!output) return tl::unexpected(output.error());
+  DMPROF_TRY((*output)->claim(
+      "a fit",
+      [](std::string_view start) {
+        return start.find("dm-simcard fit") != std::string_view::npos ||
+               start.find("\"format\": 1") != std::string_view::npos;
+      },
+      "remove it"));
+  (*output)->write(to_text(fit, path.ends_with(".json")));
+  return (*output)->close();
 }
 
 }  // namespace dmprof::twin

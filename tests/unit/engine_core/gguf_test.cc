@@ -87,7 +87,7 @@ TEST_F(Gguf, says_so_when_the_output_cannot_be_written) {
   const auto status = writer.begin();
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().kind, ErrorKind::environment);
-  EXPECT_THAT(status.error().message, HasSubstr("choose a folder"));
+  EXPECT_THAT(status.error().message, HasSubstr("choose another place"));
 }
 
 TEST_F(Gguf, reads_version_2) {

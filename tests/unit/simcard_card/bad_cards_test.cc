@@ -33,14 +33,52 @@ TEST(CardScenarios, RefusalsNameLineAndKey) {
               AllOf(HasSubstr("card.yaml:4"), HasSubstr("l2_bandwith"), HasSubstr("l2_bandwidth")));
   EXPECT_THAT(refusal("title: t\ncard:\n  memory:\n    l2_bandwidth: 3TB\n"),
               AllOf(HasSubstr("card.yaml:4"), HasSubstr("l2_bandwidth"), HasSubstr("bandwidth")));
-  EXPECT_THAT(refusal("title: t\ncard:\n  speculation_engines:\n    engines: 0\n"),
-              AllOf(HasSubstr("card.yaml:"), HasSubstr("speculation engines")));
+  EXPECT_THAT(
+      refusal("title: t\ncard:\n  speculation_engines:\n    engines: 0\n"),
+      HasSubstr("card.yaml:4: card.speculation_engines.engines: 0 is out of range; write a number between 1 and"));
   EXPECT_THAT(refusal("title: t\ncard:\n  model:\n    block_size: 1GiB\n"), HasSubstr("fit L1"));
   EXPECT_THAT(refusal("title: t\ncard:\n  workload:\n    arrivals: sometimes\n"), HasSubstr("arrivals"));
   EXPECT_THAT(refusal("title: t\ncard:\n  workload:\n    arrivals: poisson\n"), HasSubstr("rate"));
   EXPECT_THAT(refusal("title: t\nduration: 0s\n"), testing::Not("accepted"));
   EXPECT_THAT(refusal("title: t\nduration: 40000h\n"), HasSubstr("duration"));
   EXPECT_THAT(refusal(""), testing::Not("accepted"));
+}
+
+TEST(CardScenarios, AnImpossibleFigureIsNamedWithItsOwnLineAndKey) {
+  const struct {
+    const char *section, *key, *value;
+  } impossible[] = {
+      {"memory", "l1_size", "0B"},
+      {"memory", "l1_bandwidth", "0B/s"},
+      {"memory", "l2_bandwidth", "0TB/s"},
+      {"memory", "l2_channels", "0"},
+      {"memory", "l2_banks", "0"},
+      {"memory", "interleave", "1B"},
+      {"memory", "demand_outstanding", "0"},
+      {"memory", "l2_size", "2000TiB"},
+      {"compute", "modules", "0"},
+      {"compute", "peak", "0TFLOP/s"},
+      {"speculation_engines", "engines", "0"},
+      {"speculation_engines", "bandwidth", "0B/s"},
+      {"model", "layers", "0"},
+      {"model", "blocks", "100000"},
+      {"model", "blocks_per_token", "9999"},
+      {"model", "block_size", "1B"},
+      {"model", "popularity_skew", "11"},
+      {"model", "kv_block", "0"},
+      {"model", "shards", "0"},
+      {"model", "bytes_per_parameter", "0"},
+      {"text", "classes", "100"},
+      {"text", "matrix_rows", "0"},
+      {"settings", "lookahead", "65"},
+      {"settings", "cache_policy", "3"},
+  };
+  for (const auto& [section, key, value] : impossible) {
+    const std::string text = std::string("title: t\ncard:\n  ") + section + ":\n    " + key + ": " + value + "\n";
+    EXPECT_THAT(refusal(text), testing::StartsWith(std::string("card.yaml:4: card.") + section + "." + key + ": "))
+        << text;
+  }
+  EXPECT_THAT(refusal("title: t\ncard:\n  most_batch: 0\n"), testing::StartsWith("card.yaml:3: card.most_batch: "));
 }
 
 TEST(CardChecks, WhatCannotBeIsRefusedWithoutRunning) {

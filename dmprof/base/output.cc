@@ -1,4 +1,4 @@
-#include "dmprof/export/output.h"
+#include "dmprof/base/output.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-namespace dmprof::exporting {
+namespace dmprof {
 
 namespace {
 
@@ -50,15 +50,15 @@ Result<std::unique_ptr<Output>> Output::open(const std::string& path, bool force
   return output;
 }
 
-Status Output::claim(std::string_view kind, const std::function<bool(std::string_view)>& made_by_us) {
+Status Output::claim(std::string_view kind, const std::function<bool(std::string_view)>& made_by_us,
+                     std::string_view otherwise) {
   if (may_replace_ || temporary_.empty()) return {};
   const std::optional<std::string> start = start_of(path_);
   may_replace_ = !start || start->empty() || made_by_us(*start);
   if (may_replace_) return {};
-  return fail(ErrorKind::environment,
-              fmt::format("{} is there and is not {}, so it is kept; choose another name with -o, or replace it with "
-                          "--force",
-                          path_, kind));
+  return fail(
+      ErrorKind::environment,
+      fmt::format("{} is there and is not {}, so it is kept; choose another name, or {}", path_, kind, otherwise));
 }
 
 Output::~Output() {
@@ -86,4 +86,4 @@ Status Output::close() {
                                                   path_ == "-" ? "standard output" : path_, std::strerror(error_)));
 }
 
-}  // namespace dmprof::exporting
+}  // namespace dmprof

@@ -10,7 +10,7 @@
 
 #include "dmprof/base/error.h"
 
-namespace dmprof::exporting {
+namespace dmprof {
 
 class Output {
  public:
@@ -21,11 +21,13 @@ class Output {
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
 
-  // Before the first write. `kind` ("a Chrome trace") is for the message; `made_by_us` is asked about the first bytes,
-  // at most longest_start, of the file that would be replaced. Error: environment, the file is of another kind. An
-  // empty one may always be replaced, and without claim() no other ever is.
+  // Before the first write. `kind` ("a Chrome trace") is for the message, as is `otherwise`, what a person can do
+  // beside choosing another name; `made_by_us` is asked about the first bytes, at most longest_start, of the file that
+  // would be replaced. Error: environment, the file is of another kind. An empty one may always be replaced, and
+  // without claim() no other ever is.
   static constexpr std::size_t longest_start = 4096;
-  Status claim(std::string_view kind, const std::function<bool(std::string_view)>& made_by_us);
+  Status claim(std::string_view kind, const std::function<bool(std::string_view)>& made_by_us,
+               std::string_view otherwise = "replace it with --force");
 
   void write(std::string_view bytes);
   bool failed() const { return error_ != 0; }
@@ -40,4 +42,4 @@ class Output {
   int error_ = 0;
 };
 
-}  // namespace dmprof::exporting
+}  // namespace dmprof
