@@ -89,8 +89,13 @@ std::string shown(std::string_view text) {
 }
 
 tl::unexpected<Error> wrong(std::string_view text, std::string_view what, Quantity quantity) {
-  return fail(ErrorKind::bad_input, fmt::format("\"{}\" {}; write {} such as \"{}\"", shown(text), what,
-                                                quantity_name(quantity), quantity_example(quantity)));
+  std::string known;
+  for (const Unit& unit : units) {
+    if (unit.quantity == quantity && quantity != Quantity::ratio)
+      known += (known.empty() ? ", in " : ", ") + std::string(unit.text);
+  }
+  return fail(ErrorKind::bad_input, fmt::format("\"{}\" {}; write {} such as \"{}\"{}", shown(text), what,
+                                                quantity_name(quantity), quantity_example(quantity), known));
 }
 
 }  // namespace

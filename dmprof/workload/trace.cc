@@ -9,6 +9,9 @@ namespace dmprof::workload {
 
 Result<Trace> read_trace(const std::string& path, std::int64_t longest) {
   std::error_code error;
+  if (std::filesystem::is_directory(path, error))
+    return fail(ErrorKind::bad_input,
+                fmt::format("{}: is a directory; name a request trace (.csv or .jsonl) in it", path));
   if (!std::filesystem::is_regular_file(path, error))
     return fail(ErrorKind::environment, fmt::format("{}: no such file; name a request trace (.csv or .jsonl)", path));
   std::ifstream in(path, std::ios::binary);

@@ -11,6 +11,7 @@
 
 #include "dmprof/base/exit_status.h"
 #include "dmprof/base/quantity.h"
+#include "dmprof/base/suggest.h"
 #include "samples/simcard/card/read.h"
 #include "samples/simcard/cli/summary.h"
 #include "samples/simcard/config/embedded.h"
@@ -59,6 +60,10 @@ Status run_row(const Document& document, const Arguments& arguments, std::span<c
     return fail(ErrorKind::usage, arguments.scenario +
                                       " is a row of the table and sets duration, cards, workload and acceptance "
                                       "itself; leave --duration, --cards, --workload and --acceptance-fit out");
+  if (const std::string names = set_variables([](const char* name) -> const char* { return std::getenv(name); });
+      !names.empty())
+    fmt::print(stderr, "dm-simcard: warning: {} has its own settings; {} not used\n", arguments.scenario,
+               names + (names.find(',') == std::string::npos ? " is" : " are"));
   Result<Scenario> scenario = read_scenario(document);
   if (!scenario) return tl::unexpected(scenario.error());
   if (!arguments.seed.empty()) scenario->seed = static_cast<std::int64_t>(*seed);
@@ -120,7 +125,7 @@ Status run(const Arguments& arguments, std::span<const Experiment> experiments) 
   Result<RunDescription> description = describe(*document, arguments);
   if (!description) return tl::unexpected(description.error());
   Settings& settings = description->parameters.settings;
-  const Result<Sysfs> sysfs =
+  Result<Sysfs> sysfs =
       Sysfs::open([](const char* name) -> const char* { return std::getenv(name); }, settings.interleave);
   if (!sysfs) return tl::unexpected(sysfs.error());
   const Result<bool> interleave = sysfs->interleave();
@@ -136,7 +141,7 @@ Status run(const Arguments& arguments, std::span<const Experiment> experiments) 
                                               description->options.cards, kMostRecordedCards));
   const std::uint32_t knob = register_knobs(settings, sysfs->interleave_path());
   const Poll poll = [&](SimTime, const std::vector<std::unique_ptr<Card>>& cards) {
-    const Result<bool> now = sysfs->interleave();  // half-written or gone: what held before holds on
+    const std::optional<bool> now = sysfs->watch();
     if (!now || *now == settings.interleave) return;
     settings.interleave = *now;
     dmprof_knob_set(knob, *now ? "1" : "0");
@@ -150,6 +155,22 @@ Status run(const Arguments& arguments, std::span<const Experiment> experiments) 
       write_all(stdout, arguments.json ? summary_json(*description, result) : summary_text(*description, result)));
   if (!result.verdict.empty()) return fail(ErrorKind::bad_input, result.verdict);
   return {};
+}
+
+// A word that nothing knows, with the nearest that is known; "" when there is none.
+std::string unknown_word(const CLI::App& app, int argc, const char* const* argv) {
+  if (argc > 1 && argv[1][0] != '-' && argv[1][0] != '\0') {
+    const std::vector<std::string> commands = {"scenarios", "fit", "predict", "fit-table"};
+    return fmt::format("there is no command {}{}", std::string(argv[1]).substr(0, 60), did_you_mean(argv[1], commands));
+  }
+  std::vector<std::string> flags;
+  for (const CLI::Option* option : app.get_options()) flags.push_back(option->get_name());
+  for (int i = 1; i < argc; ++i) {
+    const std::string flag = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
+    if (flag.size() > 2 && flag.starts_with("--") && app.get_option_no_throw(flag) == nullptr)
+      return fmt::format("there is no flag {}{}", flag.substr(0, 60), did_you_mean(flag, flags));
+  }
+  return "";
 }
 
 }  // namespace
@@ -171,6 +192,14 @@ int run_command(int argc, const char* const* argv, std::span<const Experiment> e
   app.footer(
       "dm-simcard scenarios prints the table of claims; fit and predict are the twin of dm-engine (see fit --help).\n"
       "DM_DRAFT, DM_LOOKAHEAD, DM_CACHE_POLICY and DM_MAX_CONCURRENT override the scenario's settings.");
+  for (CLI::Option* option : app.get_options()) {
+    if (option->get_expected_max() > 0)
+      option->check(CLI::Validator(
+          [](const std::string& value) { return value.empty() ? std::string("the value is empty; name one") : ""; },
+          ""));
+  }
+  if (const std::string wrong = unknown_word(app, argc, argv); !wrong.empty())
+    return report_error("dm-simcard", {ErrorKind::usage, wrong + "; see dm-simcard --help"});
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -56,6 +56,8 @@ Value convert(const YAML::Node& node, int depth, int& values) {
 Result<Document> Document::load(const std::string& path) {
   std::error_code error;
   const std::filesystem::path file(path);
+  if (std::filesystem::is_directory(file, error))
+    return fail(ErrorKind::bad_input, fmt::format("{}: is a directory; name a description (.yaml) in it", path));
   if (!std::filesystem::is_regular_file(file, error))
     return fail(ErrorKind::environment, fmt::format("{}: no such file; name a description (.yaml)", path));
   const std::uintmax_t size = std::filesystem::file_size(file, error);

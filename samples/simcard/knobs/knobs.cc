@@ -71,6 +71,14 @@ Status read_environment(const Environment& environment, Settings& settings) {
   return whole(environment, "DM_MAX_CONCURRENT", 65536, settings.max_concurrent);
 }
 
+std::string set_variables(const Environment& environment) {
+  std::string names;
+  for (const char* name : {"DM_DRAFT", "DM_LOOKAHEAD", "DM_CACHE_POLICY", "DM_MAX_CONCURRENT"}) {
+    if (!variable(environment, name).empty()) names += (names.empty() ? "" : ", ") + std::string(name);
+  }
+  return names;
+}
+
 std::uint32_t register_knobs(const Settings& s, const std::string& interleave_path) {
   knob("draft", draft_name(s.draft_billions), "choice", "none|350m|1b|3b|7b|12b", "environment", "DM_DRAFT",
        "parameters");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "dmprof/base/error.h"
@@ -14,6 +15,9 @@ using Environment = std::function<const char*(const char* name)>;  // as getenv
 
 // Reads the variables into `settings`. An empty variable is one that is not set.
 Status read_environment(const Environment& environment, Settings& settings);
+
+// The variables of them that are set, for a run that they do not reach.
+std::string set_variables(const Environment& environment);
 
 std::string draft_name(double billions);  // "3b", "none"
 
@@ -27,10 +31,14 @@ class Sysfs {
   const std::string& interleave_path() const { return path_; }
   // What the file holds now: 0, 1, n, y. Anything else is an error.
   Result<bool> interleave() const;
+  // The same while a run looks again and again; nothing where it cannot be told and what held before holds on. What is
+  // still wrong at the next look is told once on standard error: a file is empty for a moment while a shell writes it.
+  std::optional<bool> watch();
 
  private:
   explicit Sysfs(std::string path) : path_(std::move(path)) {}
   std::string path_;
+  std::string seen_, told_;  // what was wrong at the last look, and what was said about it
 };
 
 // Tells the SDK about all of them. Returns the id of interleave_sched's, for dmprof_knob_set.

@@ -77,4 +77,14 @@ Result<bool> Sysfs::interleave() const {
   return fail(ErrorKind::bad_input, fmt::format("{}: holds neither 0 nor 1; `echo 1 > {}`", path_, path_));
 }
 
+std::optional<bool> Sysfs::watch() {
+  const Result<bool> now = interleave();
+  const std::string wrong = now ? "" : now.error().message;
+  if (!wrong.empty() && wrong == seen_ && wrong != told_)
+    fmt::print(stderr, "dm-simcard: warning: {}; until then the last setting holds\n", told_ = wrong);
+  if (now) told_.clear();
+  seen_ = wrong;
+  return now ? std::optional<bool>(*now) : std::nullopt;
+}
+
 }  // namespace dmprof::simcard

@@ -87,6 +87,31 @@ TEST_F(Knobs, TheDriverFileIsMadeOnceAndReadAgain) {
   EXPECT_FALSE(again->interleave());
 }
 
+TEST_F(Knobs, WhatIsWrongInTheDriverFileIsToldOnceAndTheLastSettingHolds) {
+  variables = {{"DM_SYSFS_ROOT", folder.string()}};
+  Result<Sysfs> sysfs = Sysfs::open(environment(), true);
+  ASSERT_TRUE(sysfs) << sysfs.error().message;
+  const std::string path = sysfs->interleave_path();
+  EXPECT_EQ(sysfs->watch(), true);
+  const auto looks = [&](int times) {
+    testing::internal::CaptureStderr();
+    for (int i = 0; i < times; ++i) EXPECT_EQ(sysfs->watch(), std::nullopt);
+    return testing::internal::GetCapturedStderr();
+  };
+  std::ofstream(path) << "perhaps\n";
+  EXPECT_EQ(looks(1), "") << "it may be half written";
+  EXPECT_THAT(looks(1), HasSubstr("holds neither 0 nor 1"));
+  EXPECT_EQ(looks(3), "") << "once is enough";
+  std::ofstream(path, std::ios::trunc).close();
+  std::filesystem::remove(path);
+  EXPECT_THAT(looks(2), HasSubstr("No such file"));
+  std::filesystem::create_directory(path);
+  EXPECT_THAT(looks(2), HasSubstr("directory"));
+  std::filesystem::remove(path);
+  std::ofstream(path) << "0\n";
+  EXPECT_EQ(sysfs->watch(), false);
+}
+
 TEST_F(Knobs, TheDefaultRootIsPrivateAndTheSameEveryTime) {
   variables = {{"XDG_RUNTIME_DIR", folder.string()}};
   const Result<Sysfs> first = Sysfs::open(environment(), true), second = Sysfs::open(environment(), false);
