@@ -41,7 +41,7 @@ void register_prefix(Catalogue& catalogue) {
                  .events = Events::counters | Events::steps,
                  .direction = Direction::higher_is_better,
                  .by = {By::window},
-                 .compute = reported::counter_mean("prefix_cache_hit_rate")});
+                 .compute = reported::counter_mean("prefix_cache_hit_rate", "ratio")});
   catalogue.add({.name = "prefix_hit_bound",
                  .unit = "ratio",
                  .definition = "most that conversations of n rounds can find in a prefix cache when every round sends "
