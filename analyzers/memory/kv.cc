@@ -9,6 +9,7 @@
 #include "analyzers/registry/reported.h"
 #include "analyzers/registry/statistics.h"
 #include "analyzers/registry/view.h"
+#include "dmprof/base/quantity.h"
 
 namespace dmprof {
 namespace {
@@ -65,17 +66,11 @@ MetricValue time_to_full(const View& view, const Scope& scope) {
   return value;
 }
 
-std::optional<double> number(const std::string& text) {
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  return text.empty() || end != text.c_str() + text.size() ? std::nullopt : std::optional(value);
-}
-
 // P99 of the time to first token by size of the KV cache, for sizes the recording ran with.
 std::map<double, double> tails_by_size(const Recording& recording) {
   std::map<TimeNs, double> sizes;  // by the time each began
   for (const Knob& knob : recording.knobs) {
-    const std::optional<double> size = knob.name == "kv_blocks" ? number(knob.value) : std::nullopt;
+    const std::optional<double> size = knob.name == "kv_blocks" ? plain_number(knob.value) : std::nullopt;
     if (size && *size > 0) sizes[knob.since] = *size;
   }
   std::map<std::uint64_t, TimeNs> arrived;
