@@ -117,8 +117,7 @@ Growth growth_of(const Recording& recording, const std::string& counter) {
     growth.readings += values.size(), growth.rises += values.size() - 1;
   }
   if (growth.readings == 0) growth.lacking = no_counter(recording, counter);
-  if (restarts > 0)
-    growth.remark = fmt::format("the counter went down {} times and is counted from 0 again", restarts);
+  if (restarts > 0) growth.remark = fmt::format("the counter went down {} times and is counted from 0 again", restarts);
   return growth;
 }
 

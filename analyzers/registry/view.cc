@@ -245,9 +245,7 @@ std::vector<BlockAccess> View::accesses(const Scope& scope) const {
   return kept;
 }
 
-Intervals View::time(const Scope& scope, TrackId track) const {
-  return time_of_unit(scope, unit_of(track));
-}
+Intervals View::time(const Scope& scope, TrackId track) const { return time_of_unit(scope, unit_of(track)); }
 
 Intervals View::time_of_unit(const Scope& scope, std::size_t unit) const {
   const Intervals& time = units_[unit].of(scope.phase);
