@@ -88,7 +88,8 @@ void register_budget(Catalogue& catalogue) {
        .definition =
            "shares of decode wall time, sum 1: queue, draft, verify, memory_stall (demand misses), prefetch_wait "
            "(prefetch in "
-           "flight), transfer (not hidden), host, idle; waits are taken out of draft and verify; critical: a part "
+           "flight), transfer (not hidden, within a step), host, idle; waits are taken out of draft and verify; "
+           "critical: a part "
            "of the step that still takes 0.5 % of wall time or more once what hides behind other work is taken out; "
            "the "
            "largest of them is named; each with its interval over steps",

@@ -234,11 +234,10 @@ Parts decompose(const View& view, const Scope& scope) {
     claims.memory_stall = take(intersect(waits.miss, stages.steps));
     claims.prefetch_wait = take(intersect(waits.late, stages.steps));
     claims.compute_waiting = subtract(claims.compute, left);
-    const Intervals unwaited = left;
     claims.draft = take(stages.draft);
     claims.verify = take(stages.verify);
     claims.host = take(stages.host);
-    claims.transfer = take(transfers);
+    claims.transfer = take(intersect(transfers, stages.steps));
     Intervals rest = take(stages.steps);
     claims.host.insert(claims.host.end(), rest.begin(), rest.end());
     rest = take(requests.serving());
@@ -257,8 +256,12 @@ Parts decompose(const View& view, const Scope& scope) {
     parts.idle += length(claims.idle);
     parts.compute += length(claims.compute);
     parts.compute_waiting += length(claims.compute_waiting);
-    // A transfer that somebody stands still for hides behind nothing.
-    parts.hidden_transfer += length(intersect(transfers, unwaited)) - length(claims.transfer);
+    // A transfer that somebody stands still for, or that nobody is there to work beside, hides behind nothing.
+    Intervals busy = claims.draft;
+    busy.insert(busy.end(), claims.verify.begin(), claims.verify.end());
+    busy.insert(busy.end(), claims.host.begin(), claims.host.end());
+    busy = unite(std::move(busy));
+    parts.hidden_transfer += length(intersect(transfers, busy));
     sample_steps(claims, wall, stages.steps, parts.over_steps);
   }
   return parts;

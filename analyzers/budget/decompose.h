@@ -7,7 +7,8 @@
 //   verify         the target's pass, waits taken out
 //   host           acceptance, sampling, path prediction, prefetch scheduling and what else the engine names as its own
 //                  work
-//   transfer       a transfer runs and nothing above does: the copy is not hidden
+//   transfer       a transfer runs and nothing above does, within a step: the copy is not hidden and the step waits
+//                  for it; one that runs on in a pause holds nobody up
 //   host           what is left of a step, and pauses between steps while a request is being served
 //   queue          no step runs, no request is being served, and at least one waits
 //   idle           nobody is there

@@ -1,11 +1,10 @@
 // Who found a block where it was asked for, who had predicted it, and prompts served from a prefix cache.
-#include <algorithm>
 #include <map>
 
 #include "analyzers/cache/cache.h"
-#include "analyzers/cache/tiers.h"
 #include "analyzers/registry/reasons.h"
 #include "analyzers/registry/statistics.h"
+#include "analyzers/registry/tiers.h"
 
 namespace dmprof {
 namespace {
@@ -59,8 +58,9 @@ MetricValue offload_hits(const View& view, const Scope& scope) {
     served += count;
     value.subject += (value.subject.empty() ? "" : ", ") + view.recording().tier_name(tier);
   }
-  // What misses in one tier asks the next: no more can be served there than was asked for at the top.
-  value.value = asked > 0 ? std::min(1.0, served / asked) : 0.0;
+  // What misses in one tier asks the next: more served there than was asked for at the top is an error of the
+  // instrument, and left for the guard to call so.
+  value.value = served / asked;
   return value;
 }
 

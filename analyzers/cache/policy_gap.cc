@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "analyzers/cache/cache.h"
-#include "analyzers/cache/tiers.h"
 #include "analyzers/registry/reasons.h"
+#include "analyzers/registry/tiers.h"
 #include "dmprof/cachemodel/replay.h"
 
 namespace dmprof {

@@ -3,9 +3,9 @@
 #include <unordered_set>
 
 #include "analyzers/cache/cache.h"
-#include "analyzers/cache/tiers.h"
 #include "analyzers/registry/reasons.h"
 #include "analyzers/registry/statistics.h"
+#include "analyzers/registry/tiers.h"
 
 namespace dmprof {
 namespace {

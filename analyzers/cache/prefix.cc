@@ -1,10 +1,10 @@
 // What the prefix cache could give, and what the engine says it gives.
-#include <charconv>
-#include <system_error>
+#include <optional>
 
 #include "analyzers/cache/cache.h"
 #include "analyzers/registry/reported.h"
 #include "analyzers/registry/view.h"
+#include "dmprof/base/quantity.h"
 
 namespace dmprof {
 namespace {
@@ -21,10 +21,8 @@ MetricValue bound(const View& view, const Scope&) {
 
 MetricValue block_tokens(const View& view, const Scope& scope) {
   if (const std::optional<Knob> knob = view.recording().knob("block_size")) {
-    double tokens = 0;
-    const char* const end = knob->value.data() + knob->value.size();
-    const auto [stop, error] = std::from_chars(knob->value.data(), end, tokens);
-    if (error == std::errc() && stop == end && tokens > 0) return scalar(tokens, 1);
+    if (const std::optional<double> tokens = plain_number(knob->value); tokens && *tokens > 0)
+      return scalar(*tokens, 1);
   }
   return reported::environment_value("kv.block_tokens")(view, scope);
 }
@@ -41,7 +39,7 @@ void register_prefix(Catalogue& catalogue) {
                  .events = Events::counters | Events::steps,
                  .direction = Direction::higher_is_better,
                  .by = {By::window},
-                 .compute = reported::counter_mean("prefix_cache_hit_rate")});
+                 .compute = reported::counter_mean("prefix_cache_hit_rate", "ratio")});
   catalogue.add({.name = "prefix_hit_bound",
                  .unit = "ratio",
                  .definition = "most that conversations of n rounds can find in a prefix cache when every round sends "

@@ -1,6 +1,7 @@
 // What the device does over time, and what it takes to make it do it: kernels, copies, launches.
 #include <algorithm>
 #include <set>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -12,39 +13,31 @@
 namespace dmprof {
 namespace {
 
-// Time during which kernels or copies ran, and the time looked at: decoding, or where no steps were recorded (traces of
-// other tools) everything between the first and the last of them.
+// Time during which kernels or copies of one unit ran, and the time looked at: decoding, or where no steps were
+// recorded (traces of other tools) everything between the first and the last of them.
 struct Activity {
-  Intervals kernels, copies;
-  double wall = 0;
-  std::uint64_t events = 0;
-  std::string window;  // "" = the scope's own
+  Intervals kernels, copies, time;
 };
-Activity activity_of(const View& view, const Scope& scope) {
+std::vector<Activity> activity_of(const View& view, const Scope& scope) {
   const Recording& recording = view.recording();
-  Activity activity;
-  for (const Kernel& kernel : recording.kernels) activity.kernels.push_back({kernel.start, end_of(kernel)});
-  for (const Transfer& transfer : recording.transfers) activity.copies.push_back({transfer.start, end_of(transfer)});
-  activity.events = activity.kernels.size() + activity.copies.size();
-  activity.kernels = unite(std::move(activity.kernels));
-  activity.copies = unite(std::move(activity.copies));
-  Intervals time = view.time(scope);
-  if (recording.steps.empty()) {
-    TimeRange all;
-    bool any = false;
-    for (const Intervals* ranges : {&activity.kernels, &activity.copies}) {
-      if (ranges->empty()) continue;
-      const TimeNs begin = ranges->front().begin, end = ranges->back().end;
-      all = any ? TimeRange{std::min(all.begin, begin), std::max(all.end, end)} : TimeRange{begin, end};
-      any = true;
+  std::vector<Activity> units(view.units());
+  for (const Kernel& kernel : recording.kernels)
+    units[view.unit_of(kernel.track)].kernels.push_back({kernel.start, end_of(kernel)});
+  for (const Transfer& transfer : recording.transfers)
+    units[view.unit_of(transfer.track)].copies.push_back({transfer.start, end_of(transfer)});
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    Activity& unit = units[i];
+    unit.kernels = unite(std::move(unit.kernels)), unit.copies = unite(std::move(unit.copies));
+    unit.time = view.time_of_unit(scope, i);
+    if (recording.steps.empty()) {
+      Intervals all = unit.kernels;
+      all.insert(all.end(), unit.copies.begin(), unit.copies.end());
+      all = unite(std::move(all));
+      unit.time = all.empty() ? all : clip({{all.front().begin, all.back().end}}, scope.range.value_or(TimeRange{}));
     }
-    time = any ? clip({all}, scope.range.value_or(TimeRange{})) : Intervals();
-    activity.window = "first to last kernel or copy, no steps are recorded";
+    unit.kernels = intersect(unit.kernels, unit.time), unit.copies = intersect(unit.copies, unit.time);
   }
-  activity.kernels = intersect(activity.kernels, time);
-  activity.copies = intersect(activity.copies, time);
-  activity.wall = static_cast<double>(total(time));
-  return activity;
+  return units;
 }
 
 enum class What { kernels, copies, both, either };
@@ -56,19 +49,22 @@ MetricValue busy(const View& view, const Scope& scope, What what) {
         "no kernels are in the recording: neither the engine nor a collector (CUPTI, an imported trace) "
         "reported them");
   if (recording.transfers.empty() && what == What::copies) return unavailable(reasons::no_transfers());
-  const Activity activity = activity_of(view, scope);
-  if (activity.wall <= 0) return unavailable(reasons::no_steps(view, scope));
-  Intervals time;
-  if (what == What::kernels) time = activity.kernels;
-  if (what == What::copies) time = activity.copies;
-  if (what == What::both) time = intersect(activity.kernels, activity.copies);
-  if (what == What::either) {
-    time = activity.kernels;
-    time.insert(time.end(), activity.copies.begin(), activity.copies.end());
-    time = unite(std::move(time));
+  double busy_time = 0, wall = 0;
+  for (const Activity& unit : activity_of(view, scope)) {
+    Intervals time;
+    if (what == What::kernels) time = unit.kernels;
+    if (what == What::copies) time = unit.copies;
+    if (what == What::both) time = intersect(unit.kernels, unit.copies);
+    if (what == What::either) {
+      time = unit.kernels;
+      time.insert(time.end(), unit.copies.begin(), unit.copies.end());
+      time = unite(std::move(time));
+    }
+    busy_time += static_cast<double>(total(time)), wall += static_cast<double>(total(unit.time));
   }
-  MetricValue value = scalar(static_cast<double>(total(time)) / activity.wall, activity.events);
-  value.window = activity.window;
+  if (wall <= 0) return unavailable(reasons::no_steps(view, scope));
+  MetricValue value = scalar(busy_time / wall, recording.kernels.size() + recording.transfers.size());
+  if (recording.steps.empty()) value.window = "first to last kernel or copy, no steps are recorded";
   return value;
 }
 

@@ -98,30 +98,39 @@ MetricValue hysteresis(const View& view, const Scope& scope) {
   return value;
 }
 
-// Tokens of decode steps, and of prompts whose first token no decode step told of.
-double output_tokens(const Recording& recording) {
+// Tokens of decode steps, and of prompts whose first token no decode step told of, that came after `read` began and
+// not after it ended: what the meter grew by at its first reading is not known, and a token's energy is spent before
+// it.
+double output_tokens(const Recording& recording, TimeRange read) {
+  const auto metered = [read](TimeNs time) { return time > read.begin && time <= read.end; };
   double tokens = 0;
   std::unordered_map<std::uint64_t, TimeNs> first;  // row of each request
   for (const SpeculationStep& row : recording.speculation) {
-    tokens += row.emitted;
+    tokens += metered(row.time) ? row.emitted : 0;
     if (row.request != 0 && row.emitted > 0) first.try_emplace(row.request, row.time);
   }
   std::unordered_set<std::uint64_t> counted;
   for (const RequestEvent& event : recording.requests) {
     if (event.point != RequestPoint::first_token || !counted.insert(event.request).second) continue;
     const auto row = first.find(event.request);
-    if (row == first.end() || row->second > event.time) ++tokens;
+    if ((row == first.end() || row->second > event.time) && metered(event.time)) ++tokens;
   }
   return tokens;
 }
 
-MetricValue energy_per_token(const View& view, const Scope& scope) {
-  const MetricValue joules = reported::counter_growth("energy_joules")(view, scope);
-  if (!joules.ok()) return unavailable(joules.reason);
-  const double tokens = output_tokens(view.recording());
-  if (tokens == 0) return unavailable(reasons::no_speculation(view));
-  MetricValue value = scalar(*joules.value / tokens, joules.samples);
-  value.window = "whole run, prefill included: the meter does not tell phases apart";
+MetricValue energy_per_token(const View& view, const Scope&) {
+  const reported::Growth joules = reported::growth_of(view.recording(), "energy_joules");
+  if (!joules.lacking.empty()) return unavailable(joules.lacking);
+  if (joules.rises == 0)
+    return unavailable("the counter 'energy_joules' was read once only: how much it grew is not known");
+  const double tokens = output_tokens(view.recording(), joules.read);
+  if (tokens == 0)
+    return unavailable(view.recording().speculation.empty()
+                           ? reasons::no_speculation(view)
+                           : "no token came between the first and the last reading of 'energy_joules'");
+  MetricValue value = scalar(joules.amount / tokens, joules.readings);
+  value.reason = joules.remark;
+  value.window = "first to last reading of the meter, prefill included: the meter does not tell phases apart";
   return value;
 }
 
@@ -136,7 +145,7 @@ void register_host(Catalogue& catalogue) {
                    .needs = std::string("a counter '") + name + "'",
                    .events = steps | Events::counters,
                    .by = {By::window},
-                   .compute = reported::counter_mean(name)});
+                   .compute = reported::counter_mean(name, unit)});
   };
   catalogue.add({.name = "host_gap_share",
                  .unit = "ratio",
@@ -175,7 +184,8 @@ void register_host(Catalogue& catalogue) {
        .compute = hysteresis});
   catalogue.add({.name = "energy_per_token",
                  .unit = "J/token",
-                 .definition = "energy over the run / output tokens, those that prefill emits included",
+                 .definition = "energy between the first and the last reading of the meter / output tokens that came "
+                               "between them, those that prefill emits included",
                  .needs = "a counter 'energy_joules' that only rises",
                  .events = steps | Events::counters | Events::requests,
                  .direction = Direction::lower_is_better,
@@ -195,7 +205,7 @@ void register_host(Catalogue& catalogue) {
                  .events = steps | Events::counters,
                  .direction = Direction::lower_is_better,
                  .by = {By::window},
-                 .compute = reported::counter_mean_by_reason("throttle")});
+                 .compute = reported::counter_mean_by_reason("throttle", "ratio")});
   register_device(catalogue);
 }
 

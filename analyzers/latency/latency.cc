@@ -41,6 +41,9 @@ void each_life(const View& view, const Scope& scope, Visit&& visit) {
   }
 }
 
+// What the scope's requests are taken from, for the window's text.
+const char* stretch(const Scope& scope) { return scope.range ? "one window" : "whole run"; }
+
 // One sample a request; `of` returns no value for a request that has not come that far.
 template <class Of>
 MetricValue per_request(const View& view, const Scope& scope, const char* nobody, Of&& of) {
@@ -56,7 +59,7 @@ MetricValue per_request(const View& view, const Scope& scope, const char* nobody
                            ? reasons::no_requests(view)
                            : nobody);
   MetricValue value = distribution(std::move(samples));
-  value.window = "whole run, one sample a request, no warm-up left out";
+  value.window = std::string(stretch(scope)) + ", one sample a request, no warm-up left out";
   return value;
 }
 
@@ -117,7 +120,7 @@ MetricValue tpot(const View& view, const Scope& scope) {
   MetricValue value = per_request(view, scope, "no request with two tokens is in the recording", [](const Life& life) {
     return Sample{latency::time_per_output_token(life), life.emissions.empty() ? 0 : life.emissions.back().time};
   });
-  if (value.ok()) value.window = "whole run, one sample a request" + baseline_left_out(view);
+  if (value.ok()) value.window = std::string(stretch(scope)) + ", one sample a request" + baseline_left_out(view);
   return value;
 }
 
@@ -141,7 +144,8 @@ MetricValue itl(const View& view, const Scope& scope) {
   }
   const auto all = static_cast<double>(samples.size());
   MetricValue value = distribution(std::move(samples));
-  value.window = "decode, whole run, one sample a token after the first" + baseline_left_out(view);
+  value.window =
+      std::string("decode, ") + stretch(scope) + ", one sample a token after the first" + baseline_left_out(view);
   value.beside = {{"tokens that came with the one before", "ratio", zero / all}};
   if (baseline > 0) value.beside.push_back({"gaps of baseline steps, mean", "ns", baseline_time / baseline});
   if (const MetricValue per_token = tpot(view, scope); per_token.ok())

@@ -1,6 +1,7 @@
 // Whose prefill, preemption or transfer stands in the way of the slowest tokens.
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
@@ -17,25 +18,41 @@ constexpr std::size_t most_culprits = 16;
 
 double length_of(const TimeRange& range) { return static_cast<double>(range.end - range.begin); }
 
-// When somebody stood still for a transfer: where block accesses say how long they waited, then; otherwise whenever one
-// ran.
-Intervals waits_for_transfers(const Recording& recording) {
-  Intervals waits;
+// Of each unit when somebody stood still for a transfer there: where block accesses say how long they waited, then;
+// otherwise whenever one ran.
+std::vector<Intervals> waits_for_transfers(const View& view) {
+  const Recording& recording = view.recording();
+  std::vector<Intervals> waits(view.units());
   for (const BlockAccess& access : recording.accesses) {
-    if (access.wait > 0) waits.push_back({access.time, add_duration(access.time, access.wait)});
+    if (access.wait > 0)
+      waits[view.unit_of(access.track)].push_back({access.time, add_duration(access.time, access.wait)});
   }
   if (recording.accesses.empty()) {
-    for (const Transfer& transfer : recording.transfers) waits.push_back({transfer.start, end_of(transfer)});
+    for (const Transfer& transfer : recording.transfers)
+      waits[view.unit_of(transfer.track)].push_back({transfer.start, end_of(transfer)});
   }
-  return unite(std::move(waits));
+  for (Intervals& unit : waits) unit = unite(std::move(unit));
+  return waits;
 }
 
-Intervals prefills(const Recording& recording) {
-  Intervals prefill;
-  for (const Step& step : recording.steps) {
-    if (step.phase == Phase::prefill) prefill.push_back({step.start, end_of(step)});
+std::vector<Intervals> prefills(const View& view) {
+  std::vector<Intervals> prefill(view.units());
+  for (const Step& step : view.recording().steps) {
+    if (step.phase == Phase::prefill) prefill[view.unit_of(step.track)].push_back({step.start, end_of(step)});
   }
-  return unite(std::move(prefill));
+  for (Intervals& unit : prefill) unit = unite(std::move(unit));
+  return prefill;
+}
+
+// The unit that serves each request: where its tokens come from, and before there are any where its events do. What
+// happens on another card holds it up by nothing.
+std::unordered_map<std::uint64_t, std::size_t> units_of_requests(const View& view) {
+  std::unordered_map<std::uint64_t, std::size_t> units;
+  for (const SpeculationStep& row : view.recording().speculation)
+    units.try_emplace(row.request, view.unit_of(row.track));
+  for (const RequestEvent& event : view.recording().requests)
+    units.try_emplace(event.request, view.unit_of(event.track));
+  return units;
 }
 
 // What a request did at a time that may have held up others: a stretch of prefill, a moment of preemption.
@@ -72,11 +89,15 @@ Outliers find_outliers(const View& view) {
     result.lacking = fmt::format("{} token gaps; outliers beyond the P99 need {}", gaps.size(), fewest_gaps);
     return result;
   }
-  const Intervals transfers = waits_for_transfers(recording);
+  const std::unordered_map<std::uint64_t, std::size_t> units = units_of_requests(view);
+  const std::vector<Intervals> transfers = waits_for_transfers(view);
+  const auto waited_in = [&](const latency::Gap& gap) {
+    return static_cast<double>(overlap(transfers[units.at(gap.request)], {gap.begin, gap.end}));
+  };
   std::vector<double> lengths, waits;
   for (const latency::Gap& gap : gaps) {
     lengths.push_back(length_of({gap.begin, gap.end}));
-    waits.push_back(static_cast<double>(overlap(transfers, {gap.begin, gap.end})));
+    waits.push_back(waited_in(gap));
   }
   const Spread spread = spread_of(lengths);
   const double usual_wait = spread_of(waits).p50;
@@ -89,22 +110,23 @@ Outliers find_outliers(const View& view) {
     return result;
   }
 
-  const Intervals prefill = prefills(recording);
+  const std::vector<Intervals> prefill = prefills(view);
   const std::vector<Disturbance> others = disturbances(lives);
   result.gaps = gaps.size();
   for (const latency::Gap& gap : gaps) {
+    const std::size_t unit = units.at(gap.request);
     bool found = false, behind_prefill = false;
     for (const Disturbance& other : others) {
       const TimeRange common{std::max(gap.begin, other.when.begin), std::min(gap.end, other.when.end)};
-      if (other.request == gap.request || common.begin > common.end) continue;
-      if (!other.preempted && overlap(prefill, common) <= 0) continue;
+      if (other.request == gap.request || units.at(other.request) != unit || common.begin > common.end) continue;
+      if (!other.preempted && overlap(prefill[unit], common) <= 0) continue;
       ++result.culprits[fmt::format("request {} ({})", other.request, other.preempted ? "preempted" : "prefill")];
       found = true;
       behind_prefill = behind_prefill || !other.preempted;
     }
     // A transfer is charged to the request that waited for it: events do not say for whom else it was.
     const double excess = length_of({gap.begin, gap.end}) - spread.p50;
-    const double waited = static_cast<double>(overlap(transfers, {gap.begin, gap.end})) - usual_wait;
+    const double waited = waited_in(gap) - usual_wait;
     if (waited > excess / 2) ++result.culprits[fmt::format("request {} (transfer)", gap.request)], found = true;
     result.explained += found ? 1 : 0;
     result.by_prefill += behind_prefill ? 1 : 0;

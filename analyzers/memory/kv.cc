@@ -9,6 +9,7 @@
 #include "analyzers/registry/reported.h"
 #include "analyzers/registry/statistics.h"
 #include "analyzers/registry/view.h"
+#include "dmprof/base/quantity.h"
 
 namespace dmprof {
 namespace {
@@ -16,36 +17,60 @@ namespace {
 constexpr std::uint64_t fewest_readings = 3;
 constexpr std::size_t fewest_requests = 5;  // of a size, for its P99 to count
 
-MetricValue time_to_full(const View& view, const Scope& scope) {
-  double n = 0, time = 0, usage = 0, squares = 0, products = 0, last = 0;
-  std::optional<TimeNs> begin;
-  for (const Counter& counter : view.recording().counters) {
-    if (view.recording().name(counter.name) != "kv_cache_usage" || !reported::is_figure(counter.value)) continue;
-    if (scope.range && !scope.range->overlaps(counter.time, counter.time)) continue;
-    if (!begin) begin = counter.time;
-    const auto at = static_cast<double>(counter.time - *begin);
-    ++n, time += at, usage += counter.value, squares += at * at, products += at * counter.value;
-    last = counter.value;
+// Usage over time of one cache, by least squares.
+class Usage {
+ public:
+  void add(TimeNs when, double usage) {
+    if (n_ == 0) begin_ = when;
+    const auto at = static_cast<double>(when - begin_);
+    ++n_, time_ += at, usage_ += usage, squares_ += at * at, products_ += at * usage;
+    last_ = usage;
   }
-  if (n < fewest_readings)
-    return unavailable(fmt::format("fewer than {} readings of a counter 'kv_cache_usage'", fewest_readings));
-  const double below = squares - time * time / n;
-  const double slope = below > 0 ? (products - time * usage / n) / below : 0;  // per ns
-  if (slope <= 0) return unavailable("KV cache usage does not rise: it will not be full at this rate");
-  return scalar(std::max(0.0, (1 - last) / slope), static_cast<std::uint64_t>(n));
-}
+  std::uint64_t readings() const { return n_; }
+  // ns from the last reading; nothing where it does not rise.
+  std::optional<double> time_to_full() const {
+    const auto n = static_cast<double>(n_);
+    const double below = squares_ - time_ * time_ / n;
+    const double slope = below > 0 ? (products_ - time_ * usage_ / n) / below : 0;  // per ns
+    if (slope <= 0) return std::nullopt;
+    return std::max(0.0, (1 - last_) / slope);
+  }
 
-std::optional<double> number(const std::string& text) {
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  return text.empty() || end != text.c_str() + text.size() ? std::nullopt : std::optional(value);
+ private:
+  std::uint64_t n_ = 0;
+  TimeNs begin_ = 0;
+  double time_ = 0, usage_ = 0, squares_ = 0, products_ = 0, last_ = 0;
+};
+
+// Each card has a cache of its own; the one that is full first is meant.
+MetricValue time_to_full(const View& view, const Scope& scope) {
+  const Recording& recording = view.recording();
+  std::map<TrackId, Usage> caches;
+  for (const Counter& counter : recording.counters) {
+    if (recording.name(counter.name) != "kv_cache_usage" || !reported::is_figure(counter.value)) continue;
+    if (scope.range && !scope.range->overlaps(counter.time, counter.time)) continue;
+    caches[counter.track].add(counter.time, counter.value);
+  }
+  const std::size_t all = caches.size();
+  std::erase_if(caches, [](const auto& cache) { return cache.second.readings() < fewest_readings; });
+  if (caches.empty())
+    return unavailable(fmt::format("fewer than {} readings of a counter 'kv_cache_usage'", fewest_readings));
+  MetricValue value = unavailable("KV cache usage does not rise: it will not be full at this rate");
+  for (const auto& [track, cache] : caches) {
+    const std::optional<double> time = cache.time_to_full();
+    if (!time || (value.ok() && *value.value <= *time)) continue;
+    value = scalar(*time, cache.readings());
+    const auto named = recording.tracks.find(track);
+    if (all > 1) value.subject = named == recording.tracks.end() ? fmt::format("track {}", track) : named->second.name;
+  }
+  return value;
 }
 
 // P99 of the time to first token by size of the KV cache, for sizes the recording ran with.
 std::map<double, double> tails_by_size(const Recording& recording) {
   std::map<TimeNs, double> sizes;  // by the time each began
   for (const Knob& knob : recording.knobs) {
-    const std::optional<double> size = knob.name == "kv_blocks" ? number(knob.value) : std::nullopt;
+    const std::optional<double> size = knob.name == "kv_blocks" ? plain_number(knob.value) : std::nullopt;
     if (size && *size > 0) sizes[knob.since] = *size;
   }
   std::map<std::uint64_t, TimeNs> arrived;
@@ -93,7 +118,9 @@ MetricValue sensitivity(const View& view, const Scope&) {
 void register_kv(Catalogue& catalogue) {
   catalogue.add({.name = "kv_time_to_full",
                  .unit = "ns",
-                 .definition = "time until KV cache usage reaches 1 if it goes on rising as it did (least squares)",
+                 .definition =
+                     "time until KV cache usage reaches 1 if it goes on rising as it did (least squares); of several "
+                     "caches, each on a track of its own, the one that is full first, which is named",
                  .needs = "a counter 'kv_cache_usage' that rises",
                  .events = Events::counters,
                  .direction = Direction::higher_is_better,

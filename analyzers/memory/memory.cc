@@ -56,7 +56,7 @@ MetricValue capacity_footprint(const View& view, const Scope& scope) {
   const std::optional<double> parameters = view.recording().environment_number("model.parameter_bytes");
   if (!parameters)
     return unavailable("the size of the parameters (environment model.parameter_bytes) is not in the recording");
-  const MetricValue kv = reported::counter_mean("kv_bytes")(view, scope);
+  const MetricValue kv = reported::counter_mean("kv_bytes", "B")(view, scope);
   if (!kv.ok()) return unavailable(kv.reason);
   double batch = 0, time = 0;
   for (const Step& step : view.steps(scope))
@@ -75,7 +75,7 @@ MetricValue footprint_over_capacity(const View& view, const Scope& scope) {
     return unavailable("the size of the device's memory (environment device.memory_bytes) is not in the recording");
   if (!parameters)
     return unavailable("the size of the parameters (environment model.parameter_bytes) is not in the recording");
-  const MetricValue kv = reported::counter_mean("kv_bytes")(view, scope);
+  const MetricValue kv = reported::counter_mean("kv_bytes", "B")(view, scope);
   if (!kv.ok()) return unavailable(kv.reason);
   MetricValue value = scalar((*parameters + *kv.value) / *device, kv.samples);
   value.reason = "activations are not reported and not counted";
@@ -94,7 +94,7 @@ void register_memory(Catalogue& catalogue) {
                    .events = counters,
                    .direction = direction,
                    .by = {By::window},
-                   .compute = reported::counter_mean(name)});
+                   .compute = reported::counter_mean(name, unit)});
   };
   catalogue.add({.name = "capacity_footprint",
                  .unit = "B/request",

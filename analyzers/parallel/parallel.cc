@@ -56,7 +56,7 @@ void register_parallel(Catalogue& catalogue) {
                    .events = steps | Events::counters,
                    .direction = direction,
                    .by = {By::window},
-                   .compute = reported::counter_mean(name)});
+                   .compute = reported::counter_mean(name, unit)});
   };
   gauge("expert_imbalance", "x", "tokens of the busiest expert group / mean over groups, averaged over layers",
         Direction::lower_is_better);

@@ -1,9 +1,9 @@
 #include "analyzers/registry/recording.h"
 
 #include <algorithm>
-#include <charconv>
 #include <type_traits>
 
+#include "dmprof/base/quantity.h"
 #include "dmprof/event/describe.h"
 
 namespace dmprof {
@@ -55,11 +55,7 @@ std::optional<Knob> Recording::knob(std::string_view wanted) const {
 std::optional<double> Recording::environment_number(std::string_view key) const {
   const auto found = environment.find(std::string(key));
   if (found == environment.end()) return std::nullopt;
-  const std::string& text = found->second;
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
+  return plain_number(found->second);
 }
 
 void Recording::make_sound() {

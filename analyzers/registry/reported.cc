@@ -56,8 +56,8 @@ std::function<MetricValue(const View&, const Scope&)> environment_value(std::str
   };
 }
 
-std::function<MetricValue(const View&, const Scope&)> counter_mean(std::string name) {
-  return [name = std::move(name)](const View& view, const Scope& scope) {
+std::function<MetricValue(const View&, const Scope&)> counter_mean(std::string name, std::string unit) {
+  return [name = std::move(name), unit = std::move(unit)](const View& view, const Scope& scope) {
     const Intervals time = view.time(scope);
     RatioEstimate mean;
     double most = 0;
@@ -75,14 +75,14 @@ std::function<MetricValue(const View&, const Scope&)> counter_mean(std::string n
     }
     if (mean.denominator() <= 0) return unavailable(no_counter(view.recording(), name));
     MetricValue value = ratio_value(mean);
-    value.beside = {{"most", "", most}};
+    value.beside = {{"most", unit, most}};
     return value;
   };
 }
 
-std::function<MetricValue(const View&, const Scope&)> counter_mean_by_reason(std::string name) {
-  return [name = std::move(name)](const View& view, const Scope& scope) {
-    MetricValue most = counter_mean(name)(view, scope);
+std::function<MetricValue(const View&, const Scope&)> counter_mean_by_reason(std::string name, std::string unit) {
+  return [name = std::move(name), unit = std::move(unit)](const View& view, const Scope& scope) {
+    MetricValue most = counter_mean(name, unit)(view, scope);
     std::set<std::string> reasons;
     for (const Counter& counter : view.recording().counters) {
       const std::string_view counted = view.recording().name(counter.name);
@@ -90,7 +90,7 @@ std::function<MetricValue(const View&, const Scope&)> counter_mean_by_reason(std
     }
     std::vector<Part> parts;
     for (const std::string& reason : reasons) {
-      MetricValue one = counter_mean(name + "." + reason)(view, scope);
+      MetricValue one = counter_mean(name + "." + reason, unit)(view, scope);
       if (!one.ok()) continue;
       parts.push_back({reason, *one.value, one.samples, false});
       if (most.ok() && *most.value >= *one.value) continue;
@@ -102,22 +102,31 @@ std::function<MetricValue(const View&, const Scope&)> counter_mean_by_reason(std
   };
 }
 
-std::function<MetricValue(const View&, const Scope&)> counter_growth(std::string name) {
-  return [name = std::move(name)](const View& view, const Scope&) -> MetricValue {
-    const auto tracks = values_of(view.recording(), name);
-    if (tracks.empty()) return unavailable(no_counter(view.recording(), name));
-    MetricValue value = scalar(0, 0);
-    std::uint64_t restarts = 0;
-    for (const auto& [track, values] : tracks) {
-      for (std::size_t i = 1; i < values.size(); ++i) {
-        const bool restarted = values[i].second < values[i - 1].second;
-        *value.value += values[i].second - (restarted ? 0 : values[i - 1].second);
-        restarts += restarted ? 1 : 0;
-      }
-      value.samples += values.size();
+Growth growth_of(const Recording& recording, const std::string& counter) {
+  Growth growth;
+  std::uint64_t restarts = 0;
+  for (const auto& [track, values] : values_of(recording, counter)) {
+    for (std::size_t i = 1; i < values.size(); ++i) {
+      const bool restarted = values[i].second < values[i - 1].second;
+      growth.amount += values[i].second - (restarted ? 0 : values[i - 1].second);
+      restarts += restarted ? 1 : 0;
     }
-    if (restarts > 0)
-      value.reason = fmt::format("the counter went down {} times and is counted from 0 again", restarts);
+    const TimeNs first = values.front().first, last = values.back().first;
+    growth.read = growth.readings == 0 ? TimeRange{first, last}
+                                       : TimeRange{std::min(growth.read.begin, first), std::max(growth.read.end, last)};
+    growth.readings += values.size(), growth.rises += values.size() - 1;
+  }
+  if (growth.readings == 0) growth.lacking = no_counter(recording, counter);
+  if (restarts > 0) growth.remark = fmt::format("the counter went down {} times and is counted from 0 again", restarts);
+  return growth;
+}
+
+std::function<MetricValue(const View&, const Scope&)> counter_growth(std::string name) {
+  return [name = std::move(name)](const View& view, const Scope&) {
+    const Growth growth = growth_of(view.recording(), name);
+    if (!growth.lacking.empty()) return unavailable(growth.lacking);
+    MetricValue value = scalar(growth.amount, growth.readings);
+    value.reason = growth.remark;
     value.window = "whole run";
     return value;
   };
@@ -125,18 +134,21 @@ std::function<MetricValue(const View&, const Scope&)> counter_growth(std::string
 
 std::function<MetricValue(const View&, const Scope&)> slice_share(std::string name) {
   return [name = std::move(name)](const View& view, const Scope& scope) {
-    Intervals steps, slices;
-    for (const Step& step : view.steps(scope)) steps.push_back({step.start, end_of(step)});
+    std::vector<Intervals> steps(view.units()), slices(view.units());
+    for (const Step& step : view.steps(scope)) steps[view.unit_of(step.track)].push_back({step.start, end_of(step)});
     std::uint64_t count = 0;
     for (const Slice& slice : view.recording().slices) {
-      if (view.recording().name(slice.name) == name) slices.push_back({slice.start, end_of(slice)}), ++count;
+      if (view.recording().name(slice.name) != name) continue;
+      slices[view.unit_of(slice.track)].push_back({slice.start, end_of(slice)}), ++count;
     }
     if (count == 0) return unavailable(fmt::format("no slice '{}' is in the recording: the engine marks none", name));
-    steps = unite(std::move(steps));
-    if (total(steps) <= 0) return unavailable(reasons::no_steps(view, scope));
-    return scalar(
-        static_cast<double>(total(intersect(steps, unite(std::move(slices))))) / static_cast<double>(total(steps)),
-        count);
+    double inside = 0, all = 0;
+    for (std::size_t unit = 0; unit < view.units(); ++unit) {
+      const Intervals own = unite(std::move(steps[unit]));
+      inside += static_cast<double>(total(intersect(own, unite(std::move(slices[unit])))));
+      all += static_cast<double>(total(own));
+    }
+    return all > 0 ? scalar(inside / all, count) : unavailable(reasons::no_steps(view, scope));
   };
 }
 

@@ -245,8 +245,10 @@ std::vector<BlockAccess> View::accesses(const Scope& scope) const {
   return kept;
 }
 
-Intervals View::time(const Scope& scope, TrackId track) const {
-  const Intervals& time = units_[unit_of(track)].of(scope.phase);
+Intervals View::time(const Scope& scope, TrackId track) const { return time_of_unit(scope, unit_of(track)); }
+
+Intervals View::time_of_unit(const Scope& scope, std::size_t unit) const {
+  const Intervals& time = units_[unit].of(scope.phase);
   return scope.range ? clip(time, *scope.range) : time;
 }
 

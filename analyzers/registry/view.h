@@ -101,8 +101,9 @@ class View {
   // Wall time of the scope's phase, see above; of the track's unit, or of any of them. Empty without steps.
   Intervals time(const Scope& scope, TrackId track) const;
   Intervals time(const Scope& scope) const;
-  TimeNs wall(const Scope& scope) const;  // its length, of several units the mean
-  TimeRange run() const;                  // first to last request event and step; empty without any
+  Intervals time_of_unit(const Scope& scope, std::size_t unit) const;  // unit: 0..units()-1
+  TimeNs wall(const Scope& scope) const;                               // its length, of several units the mean
+  TimeRange run() const;  // first to last request event and step; empty without any
   // By time(): for events that name neither step nor phase.
   bool in_scope(TrackId track, TimeNs time, const Scope& scope) const;
 

@@ -5,6 +5,7 @@
 
 #include "analyzers/registry/reasons.h"
 #include "analyzers/registry/statistics.h"
+#include "analyzers/registry/tiers.h"
 #include "analyzers/roofline/peaks.h"
 #include "analyzers/roofline/roofline.h"
 
@@ -71,35 +72,37 @@ MetricValue ridge_point(const View& view, const Scope& scope) {
   return value;
 }
 
-// Hit rate over all managed tiers, for the article's formula.
-std::optional<double> hit_rate(const View& view, const Scope& scope) {
+// Hit rate of one tier, for the article's formula.
+std::optional<double> hit_rate(const View& view, Scope scope, TierId tier) {
   double hits = 0, all = 0;
-  const auto& capacities = view.recording().capacities;
-  view.each_access(scope, [&](const BlockAccess& access) {
-    const auto tier = capacities.find(access.tier);
-    if (tier != capacities.end() && !tier->second.managed) return;
-    hits += access.outcome == AccessOutcome::hit ? 1 : 0, ++all;
-  });
+  scope.tier = tier;
+  view.each_access(scope, [&](const BlockAccess& access) { hits += access.outcome == AccessOutcome::hit, ++all; });
   if (all == 0) return std::nullopt;
   return hits / all;
+}
+
+// Bandwidth that hits of a tier are read with: the tier's own, else main memory's, where an engine keeps what it holds
+// itself.
+std::optional<double> hit_bandwidth(const Recording& recording, TierId tier) {
+  if (const std::optional<double> own = roofline::bandwidth(recording, tier)) return own;
+  return recording.environment_number("calibration.read_bandwidth");
 }
 
 MetricValue effective_bandwidth(const View& view, const Scope& scope) {
   const Ridge machine = ridge(view, scope);
   if (!machine.lacking.empty()) return unavailable(machine.lacking);
-  const std::optional<double> hits = hit_rate(view, scope);
+  const std::optional<TierId> tier = cache::fastest_tier(view, scope);
+  const std::optional<double> hits = tier ? hit_rate(view, scope, *tier) : std::nullopt;
   if (!hits) return unavailable(reasons::no_accesses(view));
   const MetricValue work = intensity(view, scope);
   if (!work.ok()) return unavailable(work.reason);
-  std::optional<double> fast = view.recording().environment_number("calibration.read_bandwidth");
-  for (const auto& [id, capacity] : view.recording().capacities) {
-    if (capacity.managed && capacity.measured_bandwidth > 0) fast = capacity.measured_bandwidth;
-  }
+  const std::optional<double> fast = hit_bandwidth(view.recording(), *tier);
   if (!fast || *fast <= 0)
     return unavailable(
         "the bandwidth of the tier that hits are served from was not measured; run `dmprof calibrate` before "
         "recording");
   MetricValue value = scalar(std::min(machine.flops / *work.value, *fast * *hits), work.samples);
+  value.subject = view.recording().tier_name(*tier);
   value.beside = {{"harmonic mix of hits and misses", "B/s", 1 / (*hits / *fast + (1 - *hits) / machine.bandwidth)}};
   return value;
 }
@@ -162,7 +165,8 @@ void register_intensity(Catalogue& catalogue) {
        .compute = ridge_point});
   catalogue.add({.name = "effective_bandwidth",
                  .unit = "B/s",
-                 .definition = "min(peak FLOP/s / operational intensity, bandwidth x hit rate); it ignores that misses "
+                 .definition = "min(peak FLOP/s / operational intensity, bandwidth x hit rate), both of the "
+                               "fastest managed tier that was asked, which is named; it ignores that misses "
                                "are served too, so the harmonic "
                                "mix of both paths is beside it",
                  .needs = "a calibration, block accesses, steps with FLOP and byte counts",

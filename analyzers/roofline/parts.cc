@@ -42,7 +42,7 @@ MetricValue limiting_clock(const View& view, const Scope& scope) {
   const MetricValue ridge = roofline::ridge_point(view, scope);
   if (!ridge.ok()) return unavailable(ridge.reason);
   const bool memory = *intensity.value < *ridge.value;
-  MetricValue value = reported::counter_mean(memory ? "memory_clock_ratio" : "clock_ratio")(view, scope);
+  MetricValue value = reported::counter_mean(memory ? "memory_clock_ratio" : "clock_ratio", "x")(view, scope);
   value.subject = memory ? "memory" : "compute";
   return value;
 }

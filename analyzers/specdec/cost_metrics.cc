@@ -218,17 +218,28 @@ MetricValue undrafted(const View& view, const Scope& scope) {
   return scalar(cost / weight, static_cast<std::uint64_t>(weight));
 }
 
+// Of a step's time what a request is to answer for: drafting by its drafted tokens, verification by its tokens in the
+// target's pass, the rest in equal shares. The requests of a step together answer for all of it.
 MetricValue wasted(const View& view, const Scope& scope) {
   RatioEstimate estimate;
   for (const Step& step : view.steps(scope)) {
-    double drafted = 0, verified = 0, accepted = 0;
-    for (const SpeculationStep& row : view.rows_of_step(step.step))
-      drafted += row.drafted, verified += row.verified, accepted += row.accepted;
-    double waste = 0;
-    if (drafted > 0) waste += static_cast<double>(step.draft_time) * (drafted - accepted) / drafted;
-    if (step.target_tokens > 0)
-      waste += static_cast<double>(step.verify_time) * (verified - accepted) / step.target_tokens;
-    if (step.duration > 0) estimate.add(waste, static_cast<double>(step.duration));
+    const std::vector<SpeculationStep> rows = view.rows_of_step(step.step);
+    double drafted = 0;
+    for (const SpeculationStep& row : rows) drafted += row.drafted;
+    const auto draft_time = static_cast<double>(step.draft_time), verify_time = static_cast<double>(step.verify_time),
+               duration = static_cast<double>(step.duration);
+    double waste = 0, own = 0;
+    for (const SpeculationStep& row : rows) {
+      if (scope.request && row.request != *scope.request) continue;
+      const double even = 1 / static_cast<double>(rows.size()), accepted = row.accepted;
+      if (drafted > 0) waste += draft_time * (row.drafted - accepted) / drafted;
+      own += draft_time * (drafted > 0 ? row.drafted / drafted : even);
+      if (step.target_tokens > 0) waste += verify_time * (row.verified - accepted) / step.target_tokens;
+      own += verify_time * (step.target_tokens > 0 ? (row.verified + 1.0) / step.target_tokens : even);
+      own += (duration - draft_time - verify_time) * even;
+    }
+    const double time = scope.request ? own : duration;
+    if (time > 0) estimate.add(waste, time);
   }
   if (estimate.denominator() <= 0) return unavailable(reasons::no_steps(view, scope));
   if (view.recording().speculation.empty()) return unavailable(reasons::no_speculation(view));
@@ -315,7 +326,8 @@ void register_speculation_costs(Catalogue& catalogue) {
                  .unit = "ratio",
                  .definition = "time spent drafting and verifying tokens that were not accepted / step time; draft "
                                "time is shared out evenly over "
-                               "drafted tokens, verify time evenly over the tokens of the pass",
+                               "drafted tokens, verify time evenly over the tokens of the pass; of a request: its "
+                               "own waste / its share of step time, what is neither in equal shares",
                  .needs = "steps and speculation steps",
                  .events = events,
                  .direction = Direction::lower_is_better,

@@ -11,6 +11,7 @@
 #include "analyzers/specdec/model.h"
 #include "analyzers/specdec/settings.h"
 #include "analyzers/specdec/specdec.h"
+#include "dmprof/base/quantity.h"
 
 namespace dmprof {
 namespace {
@@ -93,15 +94,9 @@ MetricValue paying_tokens(const View& view, const Scope& scope) {
   return value;
 }
 
-std::optional<double> number(const std::string& text) {
-  char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
-  return text.empty() || end != text.c_str() + text.size() ? std::nullopt : std::optional(value);
-}
-
 MetricValue lookahead_now(const View& view, const Scope& scope) {
   if (const std::optional<Knob> knob = view.recording().knob("lookahead")) {
-    if (const std::optional<double> set = number(knob->value)) {
+    if (const std::optional<double> set = plain_number(knob->value)) {
       MetricValue value = scalar(*set, 1);
       value.reason = "as the engine registered it";
       return value;
@@ -139,7 +134,7 @@ Series series_of(const View& view, const Scope& scope) {
   std::string last;
   for (const Step& step : view.steps(scope)) {
     const Knob* lookahead = at("lookahead", step.start);
-    const std::optional<double> n = lookahead == nullptr ? std::nullopt : number(lookahead->value);
+    const std::optional<double> n = lookahead == nullptr ? std::nullopt : plain_number(lookahead->value);
     if (!n) continue;
     last = fmt::format("N = {}", lookahead->value);
     if (const Knob* least = at("draft_p_min", step.start)) last += ", p_min = " + least->value;

@@ -5,7 +5,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "analyzers/cache/tiers.h"
+#include "analyzers/registry/tiers.h"
 #include "dmprof/event/describe.h"
 
 namespace dmprof::whatif {

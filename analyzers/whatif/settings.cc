@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "dmprof/base/quantity.h"
 #include "dmprof/base/suggest.h"
 
 namespace dmprof::whatif {
@@ -85,14 +86,9 @@ std::optional<std::uint64_t> whole(const std::string& text) {
 }
 
 bool admits(const std::string& range, const std::string& value) {
-  const auto number = [](const std::string& text) -> std::optional<double> {
-    double result = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), result);
-    if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
-    return result;
-  };
   if (const std::size_t dots = range.find(".."); dots != std::string::npos) {
-    const auto wanted = number(value), low = number(range.substr(0, dots)), high = number(range.substr(dots + 2));
+    const auto wanted = plain_number(value), low = plain_number(range.substr(0, dots)),
+               high = plain_number(range.substr(dots + 2));
     return wanted && (!low || *wanted >= *low) && (!high || *wanted <= *high);
   }
   if (range.find('|') == std::string::npos) return true;

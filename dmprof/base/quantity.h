@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -31,6 +32,10 @@ std::string_view quantity_example(Quantity quantity);
 // Reads `text` as `quantity`. The error holds only what is wrong and how to mend it: the caller knows file, line and
 // key. Not finite, negative, or absurdly large (above 1e30) values are errors. Thread-safe.
 Result<double> parse_quantity(std::string_view text, Quantity quantity);
+
+// The finite number that `text` is, all of it, in decimal as std::from_chars reads it: no blanks, no unit, no "inf", no
+// hexadecimal, the same in every locale. Nothing for any other text. Thread-safe.
+std::optional<double> plain_number(std::string_view text);
 
 // Values of flags and variables, without blanks around them; `what` names the flag in the error (usage).
 // Decimal digits only, low..high.

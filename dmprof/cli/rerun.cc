@@ -97,12 +97,24 @@ Result<experiment::Measurement> measure(const fs::path& recording) {
 
 struct Rerun::State {
   RecordedCommand command;
-  fs::path folder;
-  HeldSignals signals;
+  fs::path folder;                     // "" before the first run
+  std::optional<HeldSignals> signals;  // from the first run on: whoever is still asked whether to run can say no
 
   ~State() {
     std::error_code ignored;
-    fs::remove_all(folder, ignored);
+    if (!folder.empty()) fs::remove_all(folder, ignored);
+  }
+  Status begin() {
+    if (!folder.empty()) return {};
+    std::error_code error;
+    std::string pattern = (fs::temp_directory_path(error) / "dmprof-rerun.XXXXXX").string();
+    if (!signals) signals.emplace();
+    if (::mkdtemp(pattern.data()) == nullptr) {
+      return fail(ErrorKind::environment,
+                  fmt::format("no folder {} can be made for the runs; set TMPDIR to one that can be written", pattern));
+    }
+    folder = pattern;
+    return {};
   }
 };
 
@@ -121,15 +133,8 @@ Result<Rerun> Rerun::of(const fs::path& recording) {
                             "record it with dmprof run -- CMD",
                             recording.string()));
   }
-  std::error_code error;
-  std::string pattern = (fs::temp_directory_path(error) / "dmprof-rerun.XXXXXX").string();
-  if (::mkdtemp(pattern.data()) == nullptr) {
-    return fail(ErrorKind::environment,
-                fmt::format("no folder {} can be made for the runs; set TMPDIR to one that can be written", pattern));
-  }
   auto state = std::make_unique<State>();
   state->command = std::move(*command);
-  state->folder = pattern;
   return Rerun(std::move(state));
 }
 
@@ -178,6 +183,7 @@ Result<experiment::Variant> Rerun::with(const experiment::Settings& settings) co
 }
 
 Result<experiment::Measurement> Rerun::run(const experiment::Variant& variant) {
+  DMPROF_TRY(state_->begin());
   std::vector<experiment::HeldFile> held;
   for (const experiment::FileSetting& file : variant.files) {
     auto set = experiment::HeldFile::set(file);

@@ -12,8 +12,8 @@
 
 namespace dmprof::cli {
 
-// Movable. Keeps a scratch folder while it lives. Stop signals are held back while it lives, and end the run that is
-// going on and with it the experiment, so that what was set through a file is put back.
+// Movable. From its first run on it keeps a scratch folder and holds stop signals back while it lives: they end the run
+// that is going on and with it the experiment, so that what was set through a file is put back.
 class Rerun {
  public:
   // Errors: cannot_answer when the recording does not say how it was made (imported, attached to several processes).

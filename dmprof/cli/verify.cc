@@ -99,8 +99,9 @@ Status verify_fixes(const std::filesystem::path& recording, rules::Diagnosis& di
     line.clear();
     if (!comparison) return tl::unexpected(comparison.error());
     attempt.fix->measured = measured_of(*comparison);
+    DMPROF_TRY(store(recording, diagnosis));  // each by itself: what a later fix fails at does not take it away
   }
-  return store(recording, diagnosis);
+  return {};
 }
 
 Status recall_measured(const std::filesystem::path& recording, rules::Diagnosis& diagnosis) {

@@ -53,7 +53,7 @@ struct Knob {
   std::string how;     // "environment", "flag", "file"
   std::string handle;  // DM_LOOKAHEAD, --lookahead, or the file's path
   std::string unit;
-  TimeNs since = 0;  // 0 = from the start
+  TimeNs since = 0;  // CLOCK_MONOTONIC, also where the engine's tracks are on another clock; 0 = from the start
 };
 
 // A tier of memory, a link, or a compute unit. Unknown figures are 0.

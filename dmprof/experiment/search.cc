@@ -13,7 +13,8 @@ namespace dmprof::experiment {
 
 namespace {
 
-constexpr double noticeable = 0.02;       // a step must gain this much, or noise would lead the way
+constexpr double noticeable = 0.02;  // a step must gain this much, or noise would lead the way
+constexpr std::int64_t greatest_power = std::int64_t{1} << 61;
 constexpr std::size_t confirmations = 3;  // pairs a step must have before it is taken
 
 std::optional<std::int64_t> whole(std::string_view text) {
@@ -39,8 +40,10 @@ void add_steps(std::int64_t low, std::optional<std::int64_t> high, std::int64_t 
   };
   if (high && *high < 1024) add(*high);
   add(low);
-  for (std::int64_t power = 1; power <= std::max<std::int64_t>(recorded, 2) * 4; power *= 2) {
-    if (power * 4 >= recorded) add(power);
+  // The recorded value comes out of a file and may be any: no power here leaves 64 bits.
+  const std::int64_t most = std::clamp<std::int64_t>(recorded, 2, greatest_power / 4) * 4;
+  for (std::int64_t power = 1; power <= most; power *= 2) {
+    if (power >= recorded / 4 + (recorded % 4 > 0 ? 1 : 0)) add(power);
   }
   for (const std::int64_t value : chosen) values.push_back(std::to_string(value));
 }

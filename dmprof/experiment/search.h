@@ -15,7 +15,7 @@ namespace dmprof::experiment {
 
 struct Dimension {
   std::string knob;
-  std::vector<std::string> values;  // in order; neighbours resemble each other
+  std::vector<std::string> values;  // of a range of numbers ascending, choices as the range lists them
   std::size_t recorded = 0;         // index of the recorded value
 };
 
@@ -41,8 +41,9 @@ struct SearchOptions {
   std::function<void(std::size_t run, std::size_t most, const Settings&)> progress;  // may be empty
 };
 
-// The recorded setting first, then what was tried, in order. A setting whose run fails is left out and told in
-// `failures`. Errors: cannot_answer when the recorded setting itself cannot be run or does not measure the objective.
+// The recorded setting first, then what was tried, in the order of its first run. A setting whose run fails is left out
+// and told in `failures`. Errors: cannot_answer when the recorded setting itself cannot be run or does not measure the
+// objective.
 struct SearchResult {
   std::vector<Trial> trials;
   std::size_t best = 0;  // index; 0 when nothing beats the recorded setting beyond noise

@@ -6,9 +6,11 @@
  *   dmprof_track* track = dmprof_thread_track();                               // once a thread
  *   dmprof_phase(track, draft); ...; dmprof_phase(track, verify); ...; dmprof_phase(track, 0);
  *
- * Cost: under a nanosecond while nobody is attached, about one time-stamp read per event while somebody is. No call
- * blocks, allocates on the hot path, raises a signal or ends the process. What does not fit into a ring is dropped and
- * counted; only lossless mode (DMPROF_LOSSLESS) waits, and stops waiting when the collector dies.
+ * Cost: under a nanosecond while nobody is attached, about one time-stamp read per event while somebody is. No event
+ * call blocks or allocates on the hot path, and no call raises a signal or ends the process. What does not fit into a
+ * ring is dropped and counted; only lossless mode (DMPROF_LOSSLESS) waits, and stops waiting when the collector dies.
+ * Of the calls that are no events dmprof_init and dmprof_ticks_to_ns may wait, see there, and those that register or
+ * set something may wait for another thread that does the same.
  *
  * Times. A track belongs to one clock. On the host clock every time is a reading of dmprof_now() and every duration a
  * difference of two readings ("ticks"; the collector converts them). On a clock of the emitter (dmprof_clock_register)
@@ -39,8 +41,9 @@ typedef struct dmprof_options {
 
 /* Publishes this process for collectors (see FORMAT.md). NULL: defaults. Returns 0, or an errno value when no control
  * page could be made: every other call still works and does nothing. Calling it again returns 0 and changes nothing.
- * When the environment has DMPROF_CONTROL (set by `dmprof run`) it waits for that recorder, at most DMPROF_WAIT_ATTACH
- * milliseconds (2000). */
+ * When the environment has DMPROF_CONTROL (set by `dmprof run`) it waits for that recorder to attach, as long as it
+ * lives and at most DMPROF_WAIT_ATTACH milliseconds (2000 where it is not set; 0: not at all; more than 10000 count as
+ * 10000). */
 int dmprof_init(const dmprof_options* options);
 
 /* Withdraws the control page. Optional: runs at exit too. Later events are ignored; dmprof_init may be called again. */
@@ -61,7 +64,7 @@ typedef enum dmprof_clock_kind {
 } dmprof_clock_kind;
 /* A clock of the emitter, in nanoseconds. Returns its id (1..15); 0 when none is left. */
 uint32_t dmprof_clock_register(const char* name, dmprof_clock_kind kind);
-/* Sets the reading that later events on the clock's tracks are stamped with. */
+/* Sets the reading that later events on the clock's tracks are stamped with. Ids that no clock can have are ignored. */
 void dmprof_clock_set(uint32_t clock, uint64_t nanoseconds);
 
 typedef struct dmprof_track dmprof_track;
@@ -79,7 +82,8 @@ void dmprof_track_end(dmprof_track* track);
 
 /* Current time of the track's clock. */
 static inline uint64_t dmprof_now(const dmprof_track* track);
-/* Length of a difference of two dmprof_now() readings of the host clock, in nanoseconds (approximate: about 1e-4). */
+/* Length of a difference of two dmprof_now() readings of the host clock, in nanoseconds (approximate: about 1e-4). It
+ * may sleep, up to 20 ms, in a process that has not lived long enough for the rate of its time stamps to be known. */
 double dmprof_ticks_to_ns(uint64_t ticks);
 
 /* ---- High-rate events (inline) ------------------------------------------------------------------------------------
@@ -230,7 +234,8 @@ typedef struct dmprof_knob { /* a setting that `diagnose --verify`, `whatif` and
 } dmprof_knob;
 /* Returns the knob's id (from 1), the same one when the name is known already; 0 when 64 are used up. */
 uint32_t dmprof_knob_register(const dmprof_knob* knob);
-/* Records a change of value as of now. Changes closer together than the collector's poll (milliseconds) may merge. */
+/* Records a change of value as of now. Changes closer together than the collector's poll (milliseconds) may merge. An
+ * id that no registration returned is ignored. */
 void dmprof_knob_set(uint32_t knob, const char* value);
 
 typedef struct dmprof_capacity_info { /* unknown figures stay 0 */

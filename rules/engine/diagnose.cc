@@ -175,7 +175,8 @@ Text why_cleared(const Rule& rule, const Verdict& verdict, const Text& details, 
                       sentence(details.zh, "。"))};
 }
 
-std::string why_missing(const Verdict& verdict, const Catalogue& catalogue, std::span<const MetricValue> values) {
+std::string why_missing(const Verdict& verdict, const Catalogue& catalogue, std::span<const MetricValue> values,
+                        const std::map<std::string, double>& thresholds) {
   std::string why;
   std::set<std::string> told;
   for (const std::string& column : verdict.missing) {
@@ -186,6 +187,9 @@ std::string why_missing(const Verdict& verdict, const Catalogue& catalogue, std:
                        value == nullptr ? "unavailable" : to_text(value->status),
                        value == nullptr ? "not evaluated" : value->reason);
   }
+  for (const std::string& condition : verdict.undefined)
+    why += fmt::format("{}the condition {} has no value with these figures, as x / 0 has none", why.empty() ? "" : "; ",
+                       with_thresholds(condition, thresholds));
   return why;
 }
 
@@ -234,7 +238,7 @@ Result<Diagnosis> diagnose(std::span<const Rule> rules, const Catalogue& catalog
     if (!verdict) return tl::unexpected(verdict.error());
     if (verdict->kind == Verdict::Kind::not_evaluated) {
       withhold(diagnosis, instruments, rule, verdict->missing, catalogue);
-      diagnosis.not_evaluated.push_back({rule.id, why_missing(*verdict, catalogue, values)});
+      diagnosis.not_evaluated.push_back({rule.id, why_missing(*verdict, catalogue, values, thresholds)});
       return {};
     }
     const bool fires = verdict->kind == Verdict::Kind::fires;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <optional>
 #include <string_view>
 #include <tuple>
@@ -10,17 +9,11 @@
 
 #include <fmt/format.h>
 
+#include "dmprof/base/quantity.h"
 #include "dmprof/base/shell.h"
 
 namespace dmprof::rules {
 namespace {
-
-std::optional<double> number(const std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || text.empty()) return std::nullopt;
-  return value;
-}
 
 // The newest registration of the name.
 const Knob* find(std::span<const Knob> knobs, const std::string& name) {
@@ -34,8 +27,8 @@ const Knob* find(std::span<const Knob> knobs, const std::string& name) {
 // Ranges are "0|1|2" or "1..16"; an unknown form admits everything.
 bool admits(const Knob& knob, const std::string& value) {
   if (const std::size_t dots = knob.range.find(".."); dots != std::string::npos) {
-    const std::optional<double> wanted = number(value), low = number(knob.range.substr(0, dots)),
-                                high = number(knob.range.substr(dots + 2));
+    const std::optional<double> wanted = plain_number(value), low = plain_number(knob.range.substr(0, dots)),
+                                high = plain_number(knob.range.substr(dots + 2));
     return wanted && (!low || *wanted >= *low) && (!high || *wanted <= *high);
   }
   if (knob.range.find('|') == std::string::npos) return true;
@@ -44,9 +37,9 @@ bool admits(const Knob& knob, const std::string& value) {
 
 // A number, or a size such as "3b" and "350m".
 std::optional<double> magnitude(const std::string& text) {
-  if (const std::optional<double> plain = number(text)) return plain;
+  if (const std::optional<double> plain = plain_number(text)) return plain;
   if (text.size() < 2) return std::nullopt;
-  const std::optional<double> digits = number(text.substr(0, text.size() - 1));
+  const std::optional<double> digits = plain_number(text.substr(0, text.size() - 1));
   if (!digits) return std::nullopt;
   switch (std::tolower(static_cast<unsigned char>(text.back()))) {
     case 'k':

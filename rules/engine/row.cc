@@ -76,7 +76,11 @@ Result<Verdict> judge(const Rule& rule, Sandbox& sandbox, const std::map<std::st
       all.insert(column);
       if (!outcome->truth && !row.contains(column)) missing.insert(column);
     }
-    if (!outcome->truth) verdict.kind = Verdict::Kind::not_evaluated;
+    if (outcome->truth) continue;
+    verdict.kind = Verdict::Kind::not_evaluated;
+    const bool complete = std::all_of(outcome->columns.begin(), outcome->columns.end(),
+                                      [&row](const std::string& column) { return row.contains(column); });
+    if (complete) verdict.undefined.push_back(condition);
   }
   verdict.columns.assign(all.begin(), all.end());
   verdict.missing.assign(missing.begin(), missing.end());

@@ -22,9 +22,10 @@ std::map<std::string, double> row_of(std::span<const MetricValue> values);
 
 struct Verdict {
   enum class Kind { fires, quiet, not_evaluated } kind = Kind::quiet;
-  std::string deciding;              // quiet: the first condition that is false
-  std::vector<std::string> columns;  // of the deciding condition, else of all of them
-  std::vector<std::string> missing;  // not_evaluated: columns without a value that mattered
+  std::string deciding;                // quiet: the first condition that is false
+  std::vector<std::string> columns;    // of the deciding condition, else of all of them
+  std::vector<std::string> missing;    // not_evaluated: columns without a value that mattered
+  std::vector<std::string> undefined;  // not_evaluated: conditions without a value though all their columns have one
 };
 // Thresholds are the rule's, with overrides laid over them.
 Result<Verdict> judge(const Rule& rule, Sandbox& sandbox, const std::map<std::string, double>& row,

@@ -54,7 +54,7 @@ void BlockRecorder::on_prefetch(const StreamPrefetch& prefetch) {
   event.point = static_cast<std::uint8_t>(prefetch.point);
   event.bytes = narrow(prefetch.bytes);
   event.victim = prefetch.victim ? *prefetch.victim + 1 : 0;
-  event.step = recorder_.step();
+  event.step = prefetch.mark;
   dmprof_prefetch(track(), &event);
 }
 
@@ -73,7 +73,7 @@ void BlockRecorder::on_transfer(const StreamTransfer& transfer) {
   dmprof_transfer(track(), &event);
 }
 
-void BlockRecorder::on_stage(StreamStage stage, std::int64_t start, std::int64_t duration) {
+void BlockRecorder::on_stage(StreamStage stage, std::int64_t start, std::int64_t duration, std::uint64_t step) {
   const bool prediction = stage == StreamStage::path_prediction;
   (prediction ? path_prediction_ : prefetch_scheduling_).fetch_add(duration, std::memory_order_relaxed);
   dmprof_slice_event event{};
@@ -81,7 +81,7 @@ void BlockRecorder::on_stage(StreamStage stage, std::int64_t start, std::int64_t
   event.duration = clock_.ticks(duration);
   event.name = prediction ? path_prediction_name_ : prefetch_scheduling_name_;
   event.depth = on_engine_thread() ? 1 : 0;  // on the engine's track it lies inside the stage that asked for the block
-  event.step = recorder_.step();
+  event.step = step;
   dmprof_slice(track(), &event);
 }
 

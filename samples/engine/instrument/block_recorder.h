@@ -29,7 +29,9 @@ class BlockRecorder : public StreamObserver {
   void on_access(const StreamAccess& access) override;
   void on_prefetch(const StreamPrefetch& prefetch) override;
   void on_transfer(const StreamTransfer& transfer) override;
-  void on_stage(StreamStage stage, std::int64_t start, std::int64_t duration) override;
+  void on_stage(StreamStage stage, std::int64_t start, std::int64_t duration, std::uint64_t step) override;
+  // The step that is going on.
+  std::uint64_t mark() const override { return recorder_.step(); }
 
   // Exact once the streamer is gone.
   BlockCounts counts() const;

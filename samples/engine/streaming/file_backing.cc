@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -74,7 +75,7 @@ class FileBacking final : public BackingStore {
 
   std::string path_;
   int file_;
-  bool direct_;
+  std::atomic<bool> direct_;  // the engine and the prefetch thread read at once, and either may give it up
 };
 
 }  // namespace

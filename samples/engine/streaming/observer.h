@@ -5,7 +5,8 @@
 // on_access comes from the thread that acquires the block. Everything else comes from that thread or from the prefetch
 // thread, and cancelled prefetches also from a thread that shrinks the budget or destroys the streamer. Callbacks of
 // different threads overlap and may come in another order than things happened (sort by time), so an observer must be
-// thread-safe. No lock is held during a callback. An observer must not call the streamer. Times are nanoseconds of the
+// thread-safe. No lock is held during a callback,
+// but for mark(). An observer must not call the streamer. Times are nanoseconds of the
 // streamer's clock and are taken when the thing happened, not when it is told.
 #pragma once
 
@@ -59,6 +60,7 @@ struct StreamPrefetch {
   std::uint64_t bytes = 0;
   std::int64_t time = 0;
   std::optional<BlockId> victim = {};  // of `displaced`: thrown out to make room for `block`; one notice a victim
+  std::uint64_t mark = 0;              // StreamObserver::mark() when it happened
 };
 
 struct StreamTransfer {
@@ -82,7 +84,12 @@ class StreamObserver {
   virtual void on_transfer(const StreamTransfer& transfer) = 0;
   // The two stages follow one another without a gap. They run inside acquire and, when a slot for a prefetch has become
   // free, in the prefetch thread.
-  virtual void on_stage(StreamStage stage, std::int64_t start, std::int64_t duration) = 0;
+  // `mark` as of mark() at its end.
+  virtual void on_stage(StreamStage stage, std::int64_t start, std::int64_t duration, std::uint64_t mark) = 0;
+  // What the observer wants to know again of the moment a prefetch notice or a stage is about, such as the step that
+  // runs then: by the time it is told another may run. Any thread, while the streamer's lock is held: it must be quick
+  // and take no lock.
+  virtual std::uint64_t mark() const = 0;
 };
 
 }  // namespace dmengine

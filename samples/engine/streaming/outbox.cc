@@ -11,7 +11,7 @@ void Outbox::deliver() {
     } else if (const auto* prefetch = std::get_if<StreamPrefetch>(&notice)) {
       observer_->on_prefetch(*prefetch);
     } else if (const auto* stage = std::get_if<Stage>(&notice)) {
-      observer_->on_stage(stage->stage, stage->start, stage->duration);
+      observer_->on_stage(stage->stage, stage->start, stage->duration, stage->mark);
     }
   }
   notices_.clear();

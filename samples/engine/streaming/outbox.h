@@ -21,10 +21,10 @@ class Outbox {
     if (observer_) notices_.emplace_back(transfer);
   }
   void add(const StreamPrefetch& prefetch) {
-    if (observer_) notices_.emplace_back(prefetch);
+    if (observer_) std::get<StreamPrefetch>(notices_.emplace_back(prefetch)).mark = observer_->mark();
   }
   void add_stage(StreamStage stage, std::int64_t start, std::int64_t end) {
-    if (observer_) notices_.emplace_back(Stage{stage, start, end - start});
+    if (observer_) notices_.emplace_back(Stage{stage, start, end - start, observer_->mark()});
   }
   // No lock may be held.
   void deliver();
@@ -34,6 +34,7 @@ class Outbox {
     StreamStage stage;
     std::int64_t start;
     std::int64_t duration;
+    std::uint64_t mark;
   };
 
   StreamObserver* observer_;

@@ -161,6 +161,65 @@ TEST(SeveralCards, that_start_apart_keep_shares_in_range_and_their_prefills_apar
   EXPECT_NEAR(*metric(two, "speculation_engine_queue").value, 4 * 23 / (walls / 2), 1e-9);
 }
 
+// Two cards take turns: each computes and copies half of the time, never at once with the other.
+TEST(SeveralCards, that_take_turns_are_each_busy_half_of_the_time) {
+  Recording two;
+  two.tracks[1].name = "card 0/compute", two.tracks[11].name = "card 1/compute";
+  two.names[5] = "all_reduce";
+  for (int i = 0; i < 12; ++i) {
+    for (const TrackId track : {1u, 11u}) {
+      Step step;
+      step.track = track, step.start = i * 10 * ms, step.duration = 10 * ms;
+      step.step = two.steps.size() + 1, step.batch = 1, step.target_tokens = 1;
+      two.steps.push_back(step);
+    }
+    const TrackId turn = i % 2 == 0 ? 1 : 11;
+    Kernel kernel;
+    kernel.track = turn, kernel.start = i * 10 * ms, kernel.duration = 10 * ms;
+    two.kernels.push_back(kernel);
+    Transfer copy;
+    copy.track = turn == 1 ? 11 : 1, copy.start = i * 10 * ms, copy.duration = 10 * ms;
+    two.transfers.push_back(copy);
+    Slice slice;
+    slice.track = turn, slice.name = 5, slice.start = i * 10 * ms, slice.duration = 10 * ms;
+    two.slices.push_back(slice);
+  }
+  two.make_sound();
+  // Of 110 ms after the warm-up the first card computes in 50, the second in 60.
+  for (const char* name : {"kernel_busy_share", "copy_busy_share", "all_reduce_share"})
+    EXPECT_NEAR(*metric(two, name).value, .5, 1e-9) << name;
+  EXPECT_EQ(*metric(two, "copy_overlap_share").value, 0) << "the copy is the other card's";
+  EXPECT_NEAR(*metric(two, "device_busy_share").value, 1, 1e-9);
+}
+
+// A long gap on one card while another prefills or waits is not explained by it.
+TEST(SeveralCards, a_gap_is_not_explained_by_what_another_card_does) {
+  for (const TrackId busy : {1u, 11u}) {
+    Trace trace;
+    trace.recording.tracks[1].name = "card 0/compute", trace.recording.tracks[11].name = "card 1/compute";
+    trace.request(1, RequestPoint::arrive, 0), trace.request(1, RequestPoint::schedule, 0);
+    for (int i = 0; i < 120; ++i) trace.step({});
+    const TimeNs begin = trace.now;
+    trace.step({.duration = 200 * ms});
+    Step prefill;
+    prefill.track = busy, prefill.start = begin, prefill.duration = 190 * ms, prefill.step = 1000;
+    prefill.phase = Phase::prefill;
+    trace.recording.steps.push_back(prefill);
+    for (const auto& [point, time] : {std::pair(RequestPoint::arrive, begin), std::pair(RequestPoint::schedule, begin),
+                                      std::pair(RequestPoint::first_token, begin + 190 * ms)}) {
+      trace.request(2, point, time);
+      trace.recording.requests.back().track = busy;
+    }
+    trace.access(1, 1, AccessOutcome::miss, BlockOrigin::demand, begin, 190 * ms);
+    trace.recording.accesses.back().track = busy;
+    const MetricValue share = metric(trace.done(), "prefill_culprit_share"),
+                      tail = metric(trace.recording, "tail_culprit");
+    ASSERT_TRUE(share.ok()) << share.reason;
+    EXPECT_EQ(*share.value, busy == 1 ? 1 : 0);
+    EXPECT_EQ(tail.parts.size(), busy == 1 ? 2u : 0u) << tail.reason;
+  }
+}
+
 TEST(SeveralCards, the_estimate_compares_a_batch_with_its_own_cards_engines) {
   const Recording one = card();
   Recording four;

@@ -92,6 +92,55 @@ TEST(Readings, a_counter_that_goes_down_restarted_and_is_counted_from_zero_again
   EXPECT_NE(growth.reason.find("went down"), std::string::npos);
 }
 
+// A token every 10 ms; the meter is read at 20, 30 and 60 ms.
+TEST(Energy, joules_between_two_readings_are_divided_by_the_tokens_that_came_between_them) {
+  Trace trace;
+  for (int i = 0; i < 10; ++i) trace.step({});
+  for (const auto& [at, joules] : {std::pair(20, 100.0), std::pair(30, 103.0), std::pair(60, 112.0)})
+    counter(trace, "energy_joules", at * ms, joules);
+  trace.request(9, RequestPoint::first_token, 55 * ms);  // told of by no step
+  trace.request(8, RequestPoint::first_token, 65 * ms);  // too late
+  const MetricValue value = metric(trace.done(), "energy_per_token");
+  ASSERT_TRUE(value.ok()) << value.reason;
+  EXPECT_DOUBLE_EQ(*value.value, 12.0 / 5);  // at 30, 40, 50, 60 ms, and the prompt's
+  EXPECT_EQ(value.reason, "");
+  EXPECT_NE(value.window.find("reading"), std::string::npos);
+}
+
+TEST(Energy, a_meter_that_restarted_is_said) {
+  Trace trace;
+  for (int i = 0; i < 10; ++i) trace.step({});
+  for (const auto& [at, joules] : {std::pair(0, 100.0), std::pair(50, 110.0), std::pair(100, 10.0)})
+    counter(trace, "energy_joules", at * ms, joules);
+  const MetricValue value = metric(trace.done(), "energy_per_token");
+  EXPECT_DOUBLE_EQ(*value.value, 2);
+  EXPECT_NE(value.reason.find("went down 1 times"), std::string::npos) << value.reason;
+}
+
+TEST(Energy, one_reading_or_none_with_a_token_after_it_answers_nothing) {
+  Trace once, before;
+  for (Trace* trace : {&once, &before}) {
+    for (int i = 0; i < 4; ++i) trace->step({});
+    counter(*trace, "energy_joules", 40 * ms, 5);
+  }
+  EXPECT_NE(metric(once.done(), "energy_per_token").reason.find("once only"), std::string::npos);
+  counter(before, "energy_joules", 50 * ms, 9);
+  const MetricValue value = metric(before.done(), "energy_per_token");
+  EXPECT_EQ(value.status, ValueStatus::unavailable);
+  EXPECT_NE(value.reason.find("no token came"), std::string::npos) << value.reason;
+}
+
+TEST(Readings, the_largest_reading_has_the_unit_of_its_metric) {
+  Trace trace;
+  for (const char* name : {"host_core_busy", "clock_ratio", "throttle"}) counter(trace, name, 0, .5);
+  for (int i = 0; i < 4; ++i) trace.step({});
+  for (const char* name : {"host_core_busy", "clock_ratio", "throttle"}) {
+    const MetricValue value = metric(trace.done(), name);
+    ASSERT_TRUE(value.ok()) << name << ": " << value.reason;
+    EXPECT_EQ(value.beside.at(0).unit, value.unit) << name;
+  }
+}
+
 TEST(Readings, a_gauge_of_work_that_holds_still_while_nothing_runs_is_frozen) {
   Trace trace;
   for (int i = 0; i < 5; ++i) {
@@ -210,6 +259,21 @@ TEST(Kv, the_time_until_it_is_full_and_no_time_where_it_does_not_rise) {
   Trace falling;
   for (int i = 0; i < 5; ++i) counter(falling, "kv_cache_usage", i * 100 * ms, .9 - .05 * i);
   EXPECT_EQ(metric(falling.done(), "kv_time_to_full").status, ValueStatus::unavailable);
+}
+
+TEST(Kv, of_several_caches_the_one_that_is_full_first_is_named) {
+  Trace trace;
+  trace.recording.tracks[1].name = "card 0/compute", trace.recording.tracks[11].name = "card 1/compute";
+  for (int i = 0; i < 5; ++i) {
+    counter(trace, "kv_cache_usage", i * 100 * ms, .9 - .05 * i, 1);       // falls
+    counter(trace, "kv_cache_usage", i * 100 * ms + 1, .5 + .05 * i, 11);  // .5 in a second
+    counter(trace, "kv_cache_usage", i * 100 * ms + 2, .5 + .01 * i, 21);
+  }
+  const MetricValue value = metric(trace.done(), "kv_time_to_full");
+  ASSERT_TRUE(value.ok()) << value.reason;
+  EXPECT_NEAR(*value.value, 600e6, 1e-3);
+  EXPECT_EQ(value.subject, "card 1/compute");
+  EXPECT_EQ(value.samples, 5u);
 }
 
 TEST(Kv, how_steeply_the_tail_hangs_on_its_size) {

@@ -65,6 +65,14 @@ TEST(Flags, WholeNumbersAndRealOnesAreReadWithinTheirRange) {
   EXPECT_EQ(wrong.error().message, "--n must be a whole number from 0 to 5, not \"seven\"");
 }
 
+TEST(PlainNumber, IsReadWholeAndAlikeInEveryLocale) {
+  EXPECT_EQ(plain_number("8"), 8);
+  EXPECT_EQ(plain_number("-0.25"), -0.25);
+  EXPECT_EQ(plain_number("1e12"), 1e12);
+  for (const char* text : {"", " 1", "1 ", "1,5", "0x10", "inf", "-inf", "nan", "nan(1)", "1e400", "8MiB", "+1", "one"})
+    EXPECT_FALSE(plain_number(text)) << text;
+}
+
 TEST(Flags, SizesAreReadInBothFamiliesOfUnits) {
   EXPECT_EQ(*parse_size("x", "8MiB"), 8388608u);
   EXPECT_EQ(*parse_size("x", "1.5kB"), 1500u);

@@ -92,6 +92,41 @@ TEST(Budget, a_transfer_counts_only_where_nothing_else_runs) {
   EXPECT_NEAR(budget.beside.at(0).value, .4, 1e-9);
 }
 
+// 40 ms between steps of 10 ms, and a transfer all the while.
+Trace transfers_in_pauses() {
+  Trace trace;
+  trace.warm_up();
+  for (int i = 0; i < 4; ++i) {
+    trace.now += 40 * ms;
+    trace.step({.verify = 10 * ms});
+  }
+  Transfer transfer;
+  transfer.start = 0, transfer.duration = trace.now;
+  trace.recording.transfers.push_back(transfer);
+  return trace;
+}
+
+TEST(Budget, a_transfer_in_a_pause_with_nobody_there_is_idle_and_never_critical) {
+  Trace trace = transfers_in_pauses();
+  trace.request(9, RequestPoint::arrive, 0);
+  trace.request(9, RequestPoint::end, 1);
+  const MetricValue budget = metric(trace.done(), "time_budget");
+  expect_shares(budget, {{"verify", .2}, {"idle", .8}});
+  EXPECT_EQ(budget.subject, "verify");
+  EXPECT_FALSE(budget.part("transfer")->critical);
+  EXPECT_NEAR(budget.beside.at(0).value, .2, 1e-9) << "it hides behind the steps and not behind the pauses";
+}
+
+TEST(Budget, a_transfer_in_a_pause_leaves_it_to_who_waits_or_is_served) {
+  Trace waiting = transfers_in_pauses();
+  waiting.request(9, RequestPoint::arrive, 0);
+  expect_shares(metric(waiting.done(), "time_budget"), {{"verify", .2}, {"queue", .8}});
+  Trace served = transfers_in_pauses();
+  served.request(9, RequestPoint::arrive, 0);
+  served.request(9, RequestPoint::schedule, 0);
+  expect_shares(metric(served.done(), "time_budget"), {{"verify", .2}, {"host", .8}});
+}
+
 TEST(Budget, a_transfer_that_is_waited_for_is_not_hidden) {
   Trace trace = steady(4);
   for (const Step& step : trace.recording.steps) {

@@ -90,6 +90,24 @@ TEST(Cache, the_fastest_managed_tier_is_meant_unless_told_otherwise) {
   EXPECT_DOUBLE_EQ(*by.by[2].value[0].value, 0);
 }
 
+TEST(Cache, what_slower_tiers_serve_is_a_share_of_what_the_fastest_was_asked_for) {
+  Trace trace = ten_accesses();
+  const TierId slower = trace.tier("pool", 2, true, 0);
+  for (int i = 0; i < 4; ++i) trace.access(i, slower, i < 3 ? hit : miss, resident, trace.now - 1 * ms, 0, trace.steps);
+  const MetricValue value = metric(trace.done(), "offload_hit_share");
+  EXPECT_DOUBLE_EQ(*value.value, .3);
+  EXPECT_EQ(value.subject, "pool");
+}
+
+TEST(Cache, more_served_below_than_was_asked_for_at_the_top_is_an_instrument_error) {
+  Trace trace = ten_accesses();
+  const TierId slower = trace.tier("pool", 2, true, 0);
+  for (int i = 0; i < 11; ++i) trace.access(i, slower, hit, resident, trace.now - 1 * ms, 0, trace.steps);
+  const MetricValue value = metric(trace.done(), "offload_hit_share");
+  EXPECT_EQ(value.status, ValueStatus::invalid);
+  EXPECT_NE(value.reason.find("1.1 for pool"), std::string::npos) << value.reason;
+}
+
 TEST(Cache, accuracy_counts_used_against_evicted_unused) {
   Trace trace = ten_accesses();
   prefetch(trace, PrefetchPoint::evicted_unused, 90, trace.now - 1 * ms);

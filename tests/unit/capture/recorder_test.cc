@@ -132,15 +132,19 @@ TEST_F(RecorderTest, a_stop_signal_is_passed_on_to_the_command_and_its_end_await
 }
 
 TEST_F(RecorderTest, a_command_that_ignores_the_signal_does_not_hold_the_recording) {
-  auto child = Child::start({"sh", "-c", "trap '' TERM; while :; do sleep 1; done"}, {});
+  const std::string trapped = path() + ".trapped";
+  auto child = Child::start({"sh", "-c", "trap '' TERM; : >\"$0\"; while :; do sleep 1; done", trapped}, {});
   ASSERT_TRUE(child);
-  ::usleep(100'000);  // until the trap is set; too early only makes the command end
+  for (int i = 0; i < 6000 && !fs::exists(trapped); ++i) ::usleep(10'000);
+  ASSERT_TRUE(fs::exists(trapped)) << "the command did not begin within a minute";
   options_.child_grace = milliseconds(50);
   ::kill(::getpid(), SIGTERM);
   const auto outcome = run(&*child);
   ASSERT_TRUE(outcome);
-  EXPECT_TRUE(outcome->reason == StopReason::signal || outcome->child.has_value());
+  EXPECT_EQ(outcome->reason, StopReason::signal);
+  EXPECT_FALSE(outcome->child) << "it is still running";
   child->send(SIGKILL);
+  fs::remove(trapped);
 }
 
 TEST_F(RecorderTest, an_error_half_way_ends_the_recording_and_keeps_what_came_before) {

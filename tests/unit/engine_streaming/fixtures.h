@@ -122,10 +122,15 @@ class Tally final : public StreamObserver {
     total.transfer_bytes += transfer.bytes;
     total.transfer_ns += transfer.duration;
   }
-  void on_stage(StreamStage stage, std::int64_t, std::int64_t) override {
+  void on_stage(StreamStage stage, std::int64_t, std::int64_t, std::uint64_t mark) override {
     const std::lock_guard lock(mutex_);
     ++(stage == StreamStage::path_prediction ? predictions : schedulings);
+    stage_marks.push_back(mark);
   }
+  std::uint64_t mark() const override { return now.load(); }
+
+  std::atomic<std::uint64_t> now{0};  // the caller's step
+  std::vector<std::uint64_t> stage_marks;
 
   std::vector<StreamAccess> accesses;
   std::vector<StreamPrefetch> prefetches;

@@ -53,6 +53,15 @@ TEST(Dimension, a_range_without_a_reasonable_upper_end_stays_near_the_recorded_v
   EXPECT_EQ(dimension("resident", "0..", "4").values, (std::vector<std::string>{"0", "1", "2", "4", "8", "16"}));
 }
 
+TEST(Dimension, a_recorded_value_near_the_end_of_64_bits_is_tried_with_what_lies_around_it) {
+  EXPECT_EQ(dimension("x", "0..", "9223372036854775807").values,
+            (std::vector<std::string>{"0", "2305843009213693952", "9223372036854775807"}));
+  EXPECT_EQ(dimension("x", "0..", "2305843009213693952").values,
+            (std::vector<std::string>{"0", "576460752303423488", "1152921504606846976", "2305843009213693952"}));
+  EXPECT_EQ(dimension("x", "-9223372036854775808..0", "-9223372036854775808").values,
+            (std::vector<std::string>{"-9223372036854775808", "0"}));
+}
+
 TEST(Dimension, a_value_outside_the_range_or_a_range_of_another_form_leaves_nothing_to_try) {
   EXPECT_TRUE(dimension("backing", "file|throttle:BW,LATENCY", "throttle:1GB/s,300us").values.empty());
   EXPECT_TRUE(dimension("temperature", "0..100", "0.7").values.empty());

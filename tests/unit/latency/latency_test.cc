@@ -233,11 +233,15 @@ TEST(Latency, windows_hold_a_request_where_its_figure_became_known) {
     ASSERT_EQ(value.by.size(), 10u) << name;
     for (std::size_t i = 0; i < value.by.size(); ++i)
       EXPECT_EQ(value.by[i].value[0].ok(), i == window) << name << " in " << value.by[i].key;
+    EXPECT_EQ(value.window.find("whole run"), 0u) << value.window;
+    EXPECT_EQ(value.by[window].value[0].window.find("one window, one sample a request"), 0u)
+        << value.by[window].value[0].window;
   }
   const MetricValue gaps = metric(trace.done(), "itl", {.by = By::window});
   std::uint64_t samples = 0;
   for (const ByRow& row : gaps.by) samples += row.value[0].samples;
   EXPECT_GE(samples, 74u);  // the last token of the run is in the last window
+  EXPECT_EQ(gaps.by.back().value[0].window.find("decode, one window"), 0u) << gaps.by.back().value[0].window;
 }
 
 TEST(Latency, breaking_down_by_request_gives_each_its_own_figure) {

@@ -224,6 +224,41 @@ TEST(Roofline, the_busiest_link_is_named_with_its_queue_and_amplification) {
   EXPECT_EQ(value.subject, "backing to resident");
 }
 
+// Two managed tiers: hits of 3 of 4 in the fast one of 8 GB/s, of 1 of 8 in the slow one of 2 GB/s.
+TEST(Roofline, effective_bandwidth_is_of_the_fastest_tier_that_was_asked_and_names_it) {
+  for (const bool fast_first : {true, false}) {
+    Trace trace;
+    TierId fast = 0, slow = 0;
+    if (fast_first) fast = trace.tier("l1", 0, true, 8e9);
+    slow = trace.tier("pool", 1, true, 2e9);
+    if (!fast_first) fast = trace.tier("l1", 0, true, 8e9);
+    calibrate(trace, "1000000000", "8000000000000");
+    trace.warm_up();
+    for (int i = 0; i < 4; ++i) trace.step({.parameter_bytes = 1'000'000, .flops = 4'000'000});
+    const auto ask = [&](TierId tier, int hits, int all) {
+      for (int i = 0; i < all; ++i)
+        trace.access(1, tier, i < hits ? AccessOutcome::hit : AccessOutcome::miss, BlockOrigin::resident,
+                     trace.now - 1 * ms, 0, trace.steps);
+    };
+    ask(fast, 3, 4), ask(slow, 1, 8);
+    const MetricValue value = metric(trace.done(), "effective_bandwidth");
+    ASSERT_TRUE(value.ok()) << value.reason;
+    EXPECT_NEAR(*value.value, 8e9 * 3 / 4, 1);
+    EXPECT_EQ(value.subject, "l1");
+  }
+}
+
+TEST(Roofline, effective_bandwidth_takes_main_memory_s_where_the_tier_has_none) {
+  Trace trace = streaming();
+  calibrate(trace, "4000000000", "8000000000000");
+  trace.access(1, 1, AccessOutcome::hit, BlockOrigin::resident, trace.now - 1 * ms, 0, trace.steps);
+  trace.access(2, 1, AccessOutcome::miss, BlockOrigin::demand, trace.now - 1 * ms, 0, trace.steps);
+  const MetricValue value = metric(trace.done(), "effective_bandwidth");
+  ASSERT_TRUE(value.ok()) << value.reason;
+  EXPECT_NEAR(*value.value, 2e9, 1);
+  EXPECT_EQ(value.subject, "resident");
+}
+
 TEST(Roofline, an_empty_recording_answers_nothing) {
   Recording empty;
   Catalogue catalogue;

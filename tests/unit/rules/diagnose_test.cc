@@ -72,6 +72,22 @@ TEST(Diagnose, a_missing_metric_leaves_the_rule_open_and_says_why) {
   EXPECT_EQ(diagnosis.not_evaluated[0].because, "prefetch_hit_rate is unavailable: nobody recorded it");
 }
 
+TEST(Diagnose, a_condition_without_a_value_leaves_the_rule_open_and_says_which) {
+  const auto rule = parse_rule(with("memory_stall_share > 0.1", "prefetch_hit_rate / memory_stall_share > :hits"), "r");
+  ASSERT_TRUE(rule) << rule.error().message;
+  const std::vector<Rule> rules = {*rule};
+  const auto because = [&](const std::vector<MetricValue>& values) {
+    const auto diagnosis = diagnose(rules, catalogue(), values, {});
+    EXPECT_TRUE(diagnosis && diagnosis->findings.empty() && diagnosis->cleared.empty());
+    return diagnosis && diagnosis->not_evaluated.size() == 1 ? diagnosis->not_evaluated[0].because : "";
+  };
+  EXPECT_EQ(because({value("prefetch_hit_rate", .2), value("memory_stall_share", 0)}),
+            "the condition prefetch_hit_rate / memory_stall_share > 0.5 has no value with these figures, as x / 0 has "
+            "none");
+  EXPECT_EQ(because({value("prefetch_hit_rate", .2), missing("memory_stall_share")}),
+            "memory_stall_share is unavailable: nobody recorded it");
+}
+
 TEST(Diagnose, an_instrument_error_withholds_what_rests_on_it) {
   const Diagnosis diagnosis =
       diagnosed({missing("prefetch_hit_rate", ValueStatus::invalid), value("memory_stall_share", .4)});

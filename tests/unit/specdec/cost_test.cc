@@ -125,6 +125,28 @@ TEST(Cost, waste_is_the_draft_and_verify_time_of_rejected_tokens) {
   EXPECT_NEAR(*metric(trace.done(), "wasted_draft_share").value, 3.4 / 16, 1e-12);
 }
 
+// Two requests drafted 4 each; of the second 4 are accepted, of the first none. Request 3 drafts nothing.
+TEST(Cost, waste_of_a_request_is_its_own_share_of_the_batch) {
+  Trace trace;
+  trace.warm_up();
+  for (int i = 0; i < 6; ++i) {
+    trace.step({.duration = 20 * ms, .drafted = 4, .draft = 8 * ms, .verify = 11 * ms, .requests = {1, 2, 3}});
+    std::vector<SpeculationStep>& rows = trace.recording.speculation;
+    rows.end()[-2].accepted = 4;
+    rows.back().drafted = rows.back().verified = 0;
+    trace.recording.steps.back().target_tokens = 11;
+  }
+  const MetricValue value = metric(trace.done(), "wasted_draft_share", {.by = By::request});
+  // Request 1: half of the drafting and 4 of 11 verified tokens are lost, of half the drafting, 5 of 11 tokens and a
+  // third of the other millisecond.
+  ASSERT_EQ(value.by.size(), 3u);
+  const double first = 4 + 4, own = 4 + 5 + 1.0 / 3;
+  EXPECT_NEAR(*value.by[0].value[0].value, first / own, 1e-9);
+  EXPECT_EQ(*value.by[1].value[0].value, 0);
+  EXPECT_EQ(*value.by[2].value[0].value, 0);
+  EXPECT_NEAR(*value.value, first / 20, 1e-9) << "the batch loses what its requests lose";
+}
+
 // A steady draft of depth 3 with baseline steps: v(4) = 1.2, c = .1.
 Trace steady_draft(std::uint32_t mostly_accepted) {
   Trace trace;
