@@ -115,7 +115,7 @@ TEST(TransitionFile, names_the_path_that_cannot_be_used) {
 TEST(TransitionFile, reports_a_full_disk) {
   const Status saved = learned(2).save("/dev/full");
   ASSERT_FALSE(saved);
-  EXPECT_THAT(saved.error().message, HasSubstr("disk full"));
+  EXPECT_THAT(saved.error().message, HasSubstr("No space left"));
 }
 
 }  // namespace
