@@ -240,16 +240,20 @@ std::string to_text(const Fit& fit, bool json) {
   return text;
 }
 
+namespace {
+
+// A file that says so where a fit does, not one that speaks of fits.
+bool is_fit(std::string_view start) {
+  const bool yaml = start.starts_with("# A twin of dm-engine") && start.find("\nformat: ") != std::string_view::npos;
+  return yaml || start.starts_with("format: ") || start.starts_with("{\n \"format\": 1,\n \"engine\": ");
+}
+
+}  // namespace
+
 Status write_fit(const Fit& fit, const std::string& path) {
   auto output = Output::open(path);
   if (!output) return tl::unexpected(output.error());
-  DMPROF_TRY((*output)->claim(
-      "a fit",
-      [](std::string_view start) {
-        return start.find("dm-simcard fit") != std::string_view::npos ||
-               start.find("\"format\": 1") != std::string_view::npos;
-      },
-      "remove it"));
+  DMPROF_TRY((*output)->claim("a fit", is_fit, "remove it"));
   (*output)->write(to_text(fit, path.ends_with(".json")));
   return (*output)->close();
 }

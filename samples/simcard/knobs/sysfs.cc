@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
@@ -42,6 +43,24 @@ Result<std::string> root(const Environment& environment) {
   return path;
 }
 
+// It appears with what it holds: another simulation that begins now must not read it empty. Whoever comes first makes
+// it.
+Status make_file(const std::string& path, bool interleave) {
+  constexpr const char* mend = "make its directory writable or set DM_SYSFS_ROOT";
+  std::string fresh = path + ".XXXXXX";
+  const int made = mkostemp(fresh.data(), O_CLOEXEC);
+  if (made < 0) return trouble(path, mend);
+  Status status;
+  if (write(made, interleave ? "1\n" : "0\n", 2) != 2) {
+    status = trouble(path, "is the disk full?");
+  } else if (link(fresh.c_str(), path.c_str()) != 0 && errno != EEXIST) {
+    status = trouble(path, mend);
+  }
+  close(made);
+  unlink(fresh.c_str());
+  return status;
+}
+
 }  // namespace
 
 Result<Sysfs> Sysfs::open(const Environment& environment, bool interleave) {
@@ -53,13 +72,8 @@ Result<Sysfs> Sysfs::open(const Environment& environment, bool interleave) {
       return trouble(*path, "make it, or set DM_SYSFS_ROOT to a directory of yours");
   }
   *path += std::string("/") + kFile;
-  const int made = ::open(path->c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (made < 0 && errno != EEXIST) return trouble(*path, "make its directory writable or set DM_SYSFS_ROOT");
-  if (made >= 0) {
-    const bool written = write(made, interleave ? "1\n" : "0\n", 2) == 2;
-    close(made);
-    if (!written) return trouble(*path, "is the disk full?");
-  }
+  struct stat there {};
+  if (lstat(path->c_str(), &there) != 0) DMPROF_TRY(make_file(*path, interleave));
   return Sysfs(std::move(*path));
 }
 

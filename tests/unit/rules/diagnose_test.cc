@@ -2,26 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include "analyzers/all/register_all.h"
 #include "rules/engine/lint.h"
 #include "rules/engine/text.h"
 #include "tests/unit/rules/rule_text.h"
+#include "tests/unit/rules/values.h"
 
 namespace dmprof::rules {
 namespace {
-
-const Catalogue& catalogue() {
-  static const Catalogue all = full_catalogue();
-  return all;
-}
-
-MetricValue value(const std::string& name, double number) {
-  MetricValue result = scalar(number, 100);
-  result.name = name;
-  result.unit = catalogue().find(name)->unit;
-  result.definition = catalogue().find(name)->definition;
-  return result;
-}
 
 MetricValue missing(const std::string& name, ValueStatus status = ValueStatus::unavailable) {
   MetricValue result = unavailable("nobody recorded it");

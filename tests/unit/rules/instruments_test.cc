@@ -1,26 +1,13 @@
 // Instrument rules, details, fixes with measured values, and rules that cannot be used.
 #include <gtest/gtest.h>
 
-#include "analyzers/all/register_all.h"
 #include "rules/engine/diagnose.h"
 #include "rules/engine/lint.h"
 #include "tests/unit/rules/rule_text.h"
+#include "tests/unit/rules/values.h"
 
 namespace dmprof::rules {
 namespace {
-
-const Catalogue& catalogue() {
-  static const Catalogue all = full_catalogue();
-  return all;
-}
-
-MetricValue value(const std::string& name, double number) {
-  MetricValue result = scalar(number, 100);
-  result.name = name;
-  result.unit = catalogue().find(name)->unit;
-  result.kind = catalogue().find(name)->kind;
-  return result;
-}
 
 Rule parsed(const std::string& yaml) {
   auto rule = parse_rule(yaml, "r.yaml");

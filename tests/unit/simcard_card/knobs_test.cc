@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <thread>
 
 namespace dmprof::simcard {
 namespace {
@@ -85,6 +86,29 @@ TEST_F(Knobs, TheDriverFileIsMadeOnceAndReadAgain) {
   EXPECT_THAT(again->interleave().error().message, HasSubstr("holds neither 0 nor 1"));
   std::filesystem::remove(made->interleave_path());
   EXPECT_FALSE(again->interleave());
+}
+
+TEST_F(Knobs, SimulationsThatBeginTogetherFindTheFileWhole) {
+  for (int round = 0; round < 50; ++round) {
+    const std::string root = (folder / std::to_string(round)).string();
+    std::filesystem::create_directory(root);
+    const Environment fresh = [&](const char* name) {
+      return std::string_view(name) == "DM_SYSFS_ROOT" ? root.c_str() : nullptr;
+    };
+    std::vector<std::string> refusals(4);
+    std::vector<std::thread> all;
+    for (std::string& refusal : refusals) {
+      all.emplace_back([&] {
+        const Result<Sysfs> sysfs = Sysfs::open(fresh, true);
+        if (!sysfs || !sysfs->interleave())
+          refusal = sysfs ? sysfs->interleave().error().message : sysfs.error().message;
+      });
+    }
+    for (std::thread& each : all) each.join();
+    for (const std::string& refusal : refusals) ASSERT_EQ(refusal, "");
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(root + "/module/dm_corsair/parameters"), {}), 1)
+        << "nothing is left behind";
+  }
 }
 
 TEST_F(Knobs, WhatIsWrongInTheDriverFileIsToldOnceAndTheLastSettingHolds) {

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <fstream>
+#include <iterator>
 
 #include "tests/unit/simcard_fit/engine_recording.h"
 
@@ -47,6 +48,22 @@ TEST(FitFile, IsWrittenWholeOrNotAtAll) {
   std::remove(path.c_str());
   EXPECT_EQ(read_fit(path).error().kind, ErrorKind::environment);
   EXPECT_EQ(write_fit(sample(), "/nonexistent/folder/x.yaml").error().kind, ErrorKind::environment);
+}
+
+TEST(FitFile, OnlyAnotherFitIsReplaced) {
+  for (const char* name : {"/fit_replaced.yaml", "/fit_replaced.json"}) {
+    const std::string path = testing::TempDir() + name;
+    ASSERT_TRUE(write_fit(sample(), path).has_value());
+    EXPECT_TRUE(write_fit(sample(), path).has_value()) << "a fit by a fit";
+    for (const char* notes : {"notes\n", "run dm-simcard fit tomorrow\n", "{\"format\": 1, \"mine\": 2}\n",
+                              "x: \"format\": 1\n", "# A twin of dm-engine would be nice\n"}) {
+      std::ofstream(path) << notes;
+      EXPECT_EQ(write_fit(sample(), path).error().kind, ErrorKind::environment) << notes;
+      std::ifstream in(path);
+      EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), notes);
+    }
+    std::remove(path.c_str());
+  }
 }
 
 struct Damage {
