@@ -34,7 +34,7 @@ inline constexpr std::int64_t most_tokens = 100'000'000;  // of a prompt or an o
 // an error.
 Result<Trace> read_azure(std::istream& in, const std::string& name, std::int64_t longest = most_tokens);
 Result<Trace> read_mooncake(std::istream& in, const std::string& name, std::int64_t longest = most_tokens);
-// Opens a file and recognises the format by its first character.
+// Opens a file and recognises the format by its first character that is no space.
 Result<Trace> read_trace(const std::string& path, std::int64_t longest = most_tokens);
 
 }  // namespace dmprof::workload

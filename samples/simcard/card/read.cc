@@ -1,11 +1,14 @@
 #include "samples/simcard/card/read.h"
 
+#include <algorithm>
 #include <bit>
 
 #include <fmt/format.h>
 
 namespace dmprof::simcard {
 namespace {
+
+constexpr double kLongestTime = 1;  // s
 
 class Reader {
  public:
@@ -18,18 +21,24 @@ class Reader {
   void time(std::string_view key, SimTime& out) {
     double value = seconds(out);
     section_.quantity(key, Quantity::duration, value, value);
-    out = from_seconds(value);
+    if (value > kLongestTime) section_.complain(key, "is above a second, which no part of a card takes; write less");
+    out = from_seconds(std::min(value, kLongestTime));
   }
-  void size(std::string_view key, std::uint64_t& out) {
+  void size(std::string_view key, std::uint64_t& out, std::uint64_t most = std::uint64_t{1} << 50) {
     double value = static_cast<double>(out);
     section_.quantity(key, Quantity::size, value, value);
-    if (value > 0x1p50) section_.complain(key, "is above 1 PiB; name a smaller size");
-    out = value > 0x1p50 ? 0 : static_cast<std::uint64_t>(value + 0.5);
+    if (value > static_cast<double>(most))
+      section_.complain(key, fmt::format("must be at most {} GiB; name a smaller size", most >> 30));
+    out = value > static_cast<double>(most) ? 0 : static_cast<std::uint64_t>(value + 0.5);
   }
-  void real(std::string_view key, Quantity kind, double& out) { section_.quantity(key, kind, out, out); }
+  void real(std::string_view key, Quantity kind, double most, double& out) {
+    section_.quantity(key, kind, out, out);
+    if (!(out >= 0 && out <= most)) section_.complain(key, fmt::format("must lie between 0 and {:g}", most));
+  }
+  void share(std::string_view key, double& out) { section_.quantity(key, Quantity::ratio, out, out); }
   // What a card cannot be without.
-  void above_zero(std::string_view key, Quantity kind, double& out) {
-    real(key, kind, out);
+  void above_zero(std::string_view key, Quantity kind, double most, double& out) {
+    real(key, kind, most, out);
     if (!(out > 0)) section_.complain(key, "must be above 0");
   }
   void size_from(std::string_view key, std::uint64_t least, std::uint64_t& out) {
@@ -48,16 +57,22 @@ class Reader {
 };
 
 constexpr std::int64_t kMany = 1 << 20;
+// Far beyond any card, and small enough that no time or count of a run overflows.
+constexpr double kMostBandwidth = 1e18, kMostCompute = 1e21;  // B/s, FLOP/s
+constexpr double kMostPicojoules = 1e6, kMostWatts = 1e6;
+constexpr double kMostBillions = 10'000, kMostDraftLayers = 10'000, kSteepest = 10;
+constexpr std::uint64_t kLargestLayer = std::uint64_t{1} << 38, kMostKvOfToken = std::uint64_t{1} << 30;
 
 void read_memory(Section section, MemoryParameters& m) {
   Reader r(std::move(section));
   r.size("l0_size", m.l0_bytes);
   r.time("l0_latency", m.l0_latency);
   r.size_from("l1_size", 1, m.l1_bytes);
-  r.above_zero("l1_bandwidth", Quantity::bandwidth, m.l1_bandwidth);
+  r.above_zero("l1_bandwidth", Quantity::bandwidth, kMostBandwidth, m.l1_bandwidth);
+  r.section().flag("l1_one_bus", m.l1_one_bus, m.l1_one_bus);
   r.time("l1_latency", m.l1_latency);
-  r.size("l2_size", m.l2_bytes);
-  r.above_zero("l2_bandwidth", Quantity::bandwidth, m.l2_bandwidth);
+  r.size_from("l2_size", 1, m.l2_bytes);
+  r.above_zero("l2_bandwidth", Quantity::bandwidth, kMostBandwidth, m.l2_bandwidth);
   r.time("l2_latency", m.l2_latency);
   r.whole("l2_channels", 1, 4096, m.l2_channels);
   r.whole("l2_banks", 1, 4096, m.l2_banks);
@@ -71,7 +86,7 @@ void read_memory(Section section, MemoryParameters& m) {
 void read_compute(Section section, ComputeParameters& c) {
   Reader r(std::move(section));
   r.whole("modules", 1, 65536, c.modules);
-  r.above_zero("peak", Quantity::compute, c.peak_flops);
+  r.above_zero("peak", Quantity::compute, kMostCompute, c.peak_flops);
   r.time("layer_sync", c.layer_sync);
   r.time("step_host", c.step_host);
   r.time("accept_token", c.accept_token);
@@ -81,9 +96,9 @@ void read_engine(Section section, EngineParameters& e) {
   Reader r(std::move(section));
   r.whole("engines", 1, 4096, e.engines);
   r.time("layer_latency", e.layer_latency);
-  r.above_zero("bandwidth", Quantity::bandwidth, e.bandwidth);
-  r.real("draft_layers_at_1b", Quantity::number, e.draft_layers_at_1b);
-  r.real("draft_active_share", Quantity::ratio, e.draft_active_share);
+  r.above_zero("bandwidth", Quantity::bandwidth, kMostBandwidth, e.bandwidth);
+  r.real("draft_layers_at_1b", Quantity::number, kMostDraftLayers, e.draft_layers_at_1b);
+  r.share("draft_active_share", e.draft_active_share);
   r.time("prediction", e.prediction);
   r.time("scheduling", e.scheduling);
 }
@@ -92,14 +107,14 @@ void read_energy(Section section, EnergyParameters& e) {
   Reader r(std::move(section));
   const auto picojoules = [&](std::string_view key, Quantity kind, double& out) {
     double value = out * 1e-12;
-    r.real(key, kind, value);
+    r.real(key, kind, kMostPicojoules * 1e-12, value);
     out = value * 1e12;
   };
   picojoules("l2", Quantity::energy_per_bit, e.l2_pj_per_bit);
   picojoules("l1", Quantity::energy_per_bit, e.l1_pj_per_bit);
   picojoules("l0", Quantity::energy_per_bit, e.l0_pj_per_bit);
   picojoules("compute", Quantity::energy_per_flop, e.pj_per_flop);
-  r.real("static", Quantity::power, e.static_watts);
+  r.real("static", Quantity::power, kMostWatts, e.static_watts);
 }
 
 void read_model(Section section, ModelShape& m) {
@@ -108,20 +123,18 @@ void read_model(Section section, ModelShape& m) {
   r.whole("layers", 1, 4096, m.selection.layers);
   r.whole("blocks", 0, most_blocks, m.selection.blocks);
   r.whole("blocks_per_token", 0, kMany, m.selection.per_token);
-  r.real("popularity_skew", Quantity::number, m.selection.skew);
-  r.real("unexplained", Quantity::ratio, m.selection.noise);
+  r.real("popularity_skew", Quantity::number, kSteepest, m.selection.skew);
+  r.share("unexplained", m.selection.noise);
   if (m.selection.blocks > 0 && (m.selection.per_token < 1 || m.selection.per_token > m.selection.blocks))
     r.section().complain("blocks_per_token",
                          fmt::format("{} is not possible with {} blocks a layer; write 1 to {}", m.selection.per_token,
                                      m.selection.blocks, m.selection.blocks));
-  if (!(m.selection.skew >= 0 && m.selection.skew <= 10))
-    r.section().complain("popularity_skew", "must lie between 0 and 10");
   r.size_from("block_size", 64, m.block_bytes);
-  r.size("dense_size", m.dense_bytes);
-  r.size("kv_size", m.kv_bytes);
+  r.size("dense_size", m.dense_bytes, kLargestLayer);
+  r.size("kv_size", m.kv_bytes, kMostKvOfToken);
   r.whole("attended", 0, 1 << 30, m.attention.attended);
   r.whole("kv_block", 1, kMany, m.attention.kv_block);
-  r.above_zero("bytes_per_parameter", Quantity::number, m.bytes_per_parameter);
+  r.above_zero("bytes_per_parameter", Quantity::number, 16, m.bytes_per_parameter);
   r.whole("shards", 1, kMany, m.shards);
 }
 
@@ -146,19 +159,19 @@ void read_text(Section section, LanguageParameters& l, AcceptanceCurve& a, Predi
   Reader r(std::move(section));
   r.whole("classes", 2, 4096, l.classes);
   if (!std::has_single_bit(l.classes)) r.section().complain("classes", "must be a power of two; write 64 or 128");
-  r.real("transition_skew", Quantity::number, l.skew);
-  r.real("miss_at_1b", Quantity::ratio, a.miss_at_1b);
-  r.real("size_exponent", Quantity::number, a.size_exponent);
-  r.real("position_decay", Quantity::ratio, a.position_decay);
-  r.real("length_loss", Quantity::ratio, a.length_loss);
+  r.real("transition_skew", Quantity::number, kSteepest, l.skew);
+  r.share("miss_at_1b", a.miss_at_1b);
+  r.real("size_exponent", Quantity::number, kSteepest, a.size_exponent);
+  r.share("position_decay", a.position_decay);
+  r.share("length_loss", a.length_loss);
   read_fitted(r.section(), a);
   r.whole("matrix_rows", 2, 1 << 24, p.rows);
-  r.real("least_probability", Quantity::ratio, p.min_probability);
+  r.share("least_probability", p.min_probability);
 }
 
 void read_settings(Section section, Settings& s) {
   Reader r(std::move(section));
-  r.real("draft_billions", Quantity::number, s.draft_billions);
+  r.real("draft_billions", Quantity::number, kMostBillions, s.draft_billions);
   r.whole("lookahead", 0, 64, s.lookahead);
   r.whole("cache_policy", 0, 2, s.cache_policy);
   r.whole("max_concurrent", 0, kMany, s.max_concurrent);

@@ -100,10 +100,11 @@ RunResult run_cards(const CardParameters& parameters, const RunOptions& options,
                             seconds(result.ended) * options.cards);
   if (std::any_of(feeds.begin(), feeds.end(), [](const auto& each) { return each->overrun(); })) {
     result.verdict = fmt::format(
-        "overload: {} requests wait at {:.3f} s of virtual time and more keep coming than the card finishes ({} "
-        "arrived, "
-        "{} ended); lower the arrival rate or add cards",
-        parameters.most_waiting, seconds(result.ended), result.card.arrived, result.card.completed);
+        "overload: {} requests wait at {:.3f} s of virtual time, as many as most_waiting allows, and more keep coming "
+        "than the card finishes ({} arrived, {} ended); {} or add cards",
+        parameters.most_waiting, seconds(result.ended), result.card.arrived, result.card.completed,
+        parameters.workload.arrivals.kind == workload::Arrivals::Kind::closed_loop ? "lower the number of users"
+                                                                                   : "lower the arrival rate");
   } else if (overloaded != nullptr) {
     result.verdict =
         fmt::format("overload: {} events are pending at {:.3f} s of virtual time; use fewer cards or requests",

@@ -94,10 +94,9 @@ void VerifyPass::ask(Need& need) {
   }
   // To the modules: what comes from L2 goes on to them as it comes.
   const auto bytes = static_cast<double>(need.bytes);
-  totals_.load +=
-      need.asked.ready - now +
-      (need.from == Source::l1 ? parameters_.memory.l1_latency + time_for(bytes, parameters_.memory.l1_bandwidth)
-                               : parameters_.memory.l0_latency);
+  totals_.load += need.asked.ready - now +
+                  (need.from == Source::l1 ? parameters_.memory.l1_latency + time_for(bytes, l1_bandwidth_)
+                                           : parameters_.memory.l0_latency);
   (is_kv(need.block) ? totals_.kv_bytes : totals_.parameter_bytes) += need.bytes;
   totals_.block_bytes += need.bytes;
 }
@@ -106,6 +105,7 @@ void VerifyPass::start_layer() {
   const SimTime start = simulation_.now();
   const ModelShape& model = parameters_.model;
   gather(layer_);
+  l1_bandwidth_ = store_.bandwidth_for_reads();
   std::uint64_t bytes = 0, asked_of_l1 = 0;
   for (Need& need : needs_) {
     ask(need);
@@ -168,10 +168,10 @@ SimTime VerifyPass::work_through(SimTime at, LayerReport& report) {
     if (observer_ != nullptr) report_access(need, at, wait);
     report.stall += wait;
     at += wait;
-    // From L1 a block is read at L1's bandwidth, the first one's latency shows; in L0 it is at hand. Attention's
-    // arithmetic is small beside its reading and not counted.
+    // From L1 a block is read at what fills leave of its bandwidth, the first one's latency shows; in L0 it is at hand.
+    // Attention's arithmetic is small beside its reading and not counted.
     const bool from_l1 = need.from == Source::l1;
-    const SimTime read = from_l1 ? time_for(static_cast<double>(need.bytes), parameters_.memory.l1_bandwidth) : 0;
+    const SimTime read = from_l1 ? time_for(static_cast<double>(need.bytes), l1_bandwidth_) : 0;
     const double parameters = static_cast<double>(need.bytes) / parameters_.model.bytes_per_parameter;
     const auto flops = is_kv(need.block) ? 0 : static_cast<std::uint64_t>(2 * parameters * need.tokens);
     const SimTime arithmetic = time_for(static_cast<double>(flops), parameters_.compute.peak_flops);

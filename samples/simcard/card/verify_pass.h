@@ -87,7 +87,8 @@ class VerifyPass : public Actor {
   std::uint64_t kv_tokens_ = 0;
   std::uint32_t layer_ = 0;
   bool running_ = false;
-  SimTime streamed_ = 0;  // when this layer's dense weights and KV are there
+  SimTime streamed_ = 0;     // when this layer's dense weights and KV are there
+  double l1_bandwidth_ = 0;  // for the layer's reads
   std::vector<Need> needs_;
   std::size_t per_token_;                            // choices of a token in a layer
   std::vector<BlockNumber> chosen_;                  // by token, layer, choice

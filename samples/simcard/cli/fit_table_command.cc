@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "dmprof/base/exit_status.h"
+#include "samples/simcard/cli/words.h"
 #include "samples/simcard/config/embedded.h"
 #include "samples/simcard/scenario/table_fit.h"
 
@@ -28,6 +29,9 @@ int fit_table_command(int argc, const char* const* argv) {
   app.add_option("--steps", steps, "simulated steps of a batch in each evaluation; fewer are quicker and rougher")
       ->check(CLI::Range(10.0, 1e6))
       ->capture_default_str();
+  refuse_empty_values(app);
+  if (const std::string wrong = unknown_flag(app, std::vector<std::string>(argv + 1, argv + argc)); !wrong.empty())
+    return report({ErrorKind::usage, wrong + "; see dm-simcard fit-table --help"});
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
@@ -14,6 +15,7 @@
 #include "dmprof/base/suggest.h"
 #include "samples/simcard/card/read.h"
 #include "samples/simcard/cli/summary.h"
+#include "samples/simcard/cli/words.h"
 #include "samples/simcard/config/embedded.h"
 #include "samples/simcard/knobs/knobs.h"
 #include "samples/simcard/record/recorder.h"
@@ -153,6 +155,12 @@ Status run(const Arguments& arguments, std::span<const Experiment> experiments) 
   recorder.bench(description->parameters, description->options.seed, result.ended);
   DMPROF_TRY(
       write_all(stdout, arguments.json ? summary_json(*description, result) : summary_text(*description, result)));
+  if (result.verdict.empty() &&
+      result.in_flight > result.card.completed + description->parameters.most_batch * description->options.cards)
+    fmt::print(stderr,
+               "dm-simcard: warning: more requests are unfinished at the end ({}) than have ended ({}): the load is above "
+               "what is served\n",
+               result.in_flight, result.card.completed);
   if (!result.verdict.empty()) return fail(ErrorKind::bad_input, result.verdict);
   return {};
 }
@@ -163,14 +171,7 @@ std::string unknown_word(const CLI::App& app, int argc, const char* const* argv)
     const std::vector<std::string> commands = {"scenarios", "fit", "predict", "fit-table"};
     return fmt::format("there is no command {}{}", std::string(argv[1]).substr(0, 60), did_you_mean(argv[1], commands));
   }
-  std::vector<std::string> flags;
-  for (const CLI::Option* option : app.get_options()) flags.push_back(option->get_name());
-  for (int i = 1; i < argc; ++i) {
-    const std::string flag = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
-    if (flag.size() > 2 && flag.starts_with("--") && app.get_option_no_throw(flag) == nullptr)
-      return fmt::format("there is no flag {}{}", flag.substr(0, 60), did_you_mean(flag, flags));
-  }
-  return "";
+  return unknown_flag(app, std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
 }
 
 }  // namespace
@@ -192,12 +193,7 @@ int run_command(int argc, const char* const* argv, std::span<const Experiment> e
   app.footer(
       "dm-simcard scenarios prints the table of claims; fit and predict are the twin of dm-engine (see fit --help).\n"
       "DM_DRAFT, DM_LOOKAHEAD, DM_CACHE_POLICY and DM_MAX_CONCURRENT override the scenario's settings.");
-  for (CLI::Option* option : app.get_options()) {
-    if (option->get_expected_max() > 0)
-      option->check(CLI::Validator(
-          [](const std::string& value) { return value.empty() ? std::string("the value is empty; name one") : ""; },
-          ""));
-  }
+  refuse_empty_values(app);
   if (const std::string wrong = unknown_word(app, argc, argv); !wrong.empty())
     return report_error("dm-simcard", {ErrorKind::usage, wrong + "; see dm-simcard --help"});
   try {

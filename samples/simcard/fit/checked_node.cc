@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -21,6 +22,9 @@ void check_format(const CheckedNode& root) {
 }
 
 Result<std::string> text_of_file(const std::string& path) {
+  std::error_code unknown;
+  if (std::filesystem::is_directory(path, unknown))
+    return fail(ErrorKind::bad_input, fmt::format("{}: is a directory; name what dm-simcard fit wrote", path));
   errno = 0;
   std::ifstream in(path, std::ios::binary);
   std::ostringstream text;

@@ -8,6 +8,7 @@
 
 #include "analyzers/registry/load.h"
 #include "dmprof/base/exit_status.h"
+#include "samples/simcard/cli/words.h"
 #include "samples/simcard/fit/answer.h"
 #include "samples/simcard/fit/fit_file.h"
 #include "samples/simcard/fit/predict.h"
@@ -91,6 +92,9 @@ int run_twin_command(std::span<const std::string> args) {
         ->take_all()
         ->expected(1);
   }
+  simcard::refuse_empty_values(app);
+  if (const std::string wrong = simcard::unknown_flag(app, args.subspan(1)); !wrong.empty())
+    return failed({ErrorKind::usage, fmt::format("{}; see dm-simcard {} --help", wrong, args[0])});
   try {
     std::vector<std::string> reversed(args.begin() + 1, args.end());
     std::reverse(reversed.begin(), reversed.end());

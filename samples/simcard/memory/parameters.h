@@ -13,7 +13,8 @@ struct MemoryParameters {
   SimTime l0_latency = 8 * kNanosecond;
   // L1: stacked DRAM, one store of the card, cached by block.
   std::uint64_t l1_bytes = 128'000'000;
-  double l1_bandwidth = 1e12;
+  double l1_bandwidth = 1e12;  // in each direction
+  bool l1_one_bus = false;     // fills take from what reads get
   SimTime l1_latency = 60 * kNanosecond;
   // L2: HBM3 in channels; a block is cut into pieces of `interleave` bytes on neighbouring channels.
   std::uint64_t l2_bytes = 128'000'000'000;

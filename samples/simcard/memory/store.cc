@@ -4,6 +4,11 @@
 #include <functional>
 
 namespace dmprof::simcard {
+namespace {
+
+constexpr double kMostForFills = 0.9;
+
+}  // namespace
 
 Store::Store(Simulation& simulation, const MemoryParameters& parameters, std::uint64_t block_bytes,
              cachemodel::PolicyKind policy, Channels& channels, StoreListener* listener)
@@ -80,7 +85,7 @@ bool Store::start_prefetch(BlockId block, std::uint64_t bytes) {
   flight.cause = FetchCause::prefetch;
   flight.under_way = prefetching_ + demanding_;
   in_flight_[block] = flight;
-  simulation_.at(flight.ready, *this, 0, block);
+  simulation_.at(flight.ready, *this, arrived, block);
   ++statistics_.prefetches;
   statistics_.prefetch_bytes += bytes;
   return true;
@@ -113,7 +118,7 @@ SimTime Store::demand(BlockId block, std::uint64_t bytes) {
   if (flight.cached) cache_.pin(block);
   flight.under_way = prefetching_ + ++demanding_;
   in_flight_[block] = flight;
-  simulation_.at(flight.ready, *this, 0, block);
+  simulation_.at(flight.ready, *this, arrived, block);
   statistics_.demand_bytes += bytes;
   return flight.ready;
 }
@@ -136,8 +141,8 @@ Asked Store::ask(BlockId block, std::uint64_t bytes) {
   }
   if (access.first_use_of_prefetch) {
     ++statistics_.prefetches_used;
-    if (const Flight* const landed = unused_.find(block); landed != nullptr) {
-      tell_transfer(block, *landed, true);
+    if (const Flight* const waiting = unused_.find(block); waiting != nullptr) {
+      tell_transfer(block, *waiting, true);
       unused_.erase(block);
     }
   }
@@ -153,7 +158,37 @@ void Store::release(BlockId block) {
   pump();
 }
 
-void Store::on_event(std::uint32_t, std::uint64_t block) {
+// On one bus reads get what the fills since the last call left, a tenth at least.
+double Store::bandwidth_for_reads() {
+  if (!parameters_.l1_one_bus) return parameters_.l1_bandwidth;
+  const SimTime since = simulation_.now() - shared_;
+  const double share =
+      since > 0 ? std::min(static_cast<double>(filling_) / static_cast<double>(since), kMostForFills) : filled_share_;
+  if (since > 0) filling_ = 0;
+  filled_share_ = share;
+  shared_ = simulation_.now();
+  return parameters_.l1_bandwidth * (1 - share);
+}
+
+// What comes is written as it comes, one after the other: the block lands when its last byte is written, which is at
+// its arrival where L1 is faster than what brings it.
+SimTime Store::fill(std::uint64_t bytes) {
+  const SimTime written = time_for(static_cast<double>(bytes), parameters_.l1_bandwidth);
+  filled_ = std::max(filled_, simulation_.now() - written) + written;
+  filling_ += written;
+  return std::max(filled_, simulation_.now());
+}
+
+void Store::on_event(std::uint32_t kind, std::uint64_t block) {
+  Flight& flight = *in_flight_.find(block);
+  if (kind == arrived && flight.cached) {
+    flight.ready = fill(flight.bytes);
+    if (flight.ready > simulation_.now()) return simulation_.at(flight.ready, *this, landed, block);
+  }
+  land(block);
+}
+
+void Store::land(BlockId block) {
   const Flight flight = *in_flight_.find(block);
   in_flight_.erase(block);
   if (flight.cached) cache_.unpin(block);

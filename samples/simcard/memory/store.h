@@ -73,6 +73,8 @@ class Store : public Actor {
   // A demand access to a block of that size. One that is held stays in L1 until release().
   Asked ask(BlockId block, std::uint64_t bytes);
   void release(BlockId block);
+  // What L1 gives to reads from now on, B/s; asked at the start of each stretch of reading.
+  double bandwidth_for_reads();
   // The run is over: tells of the transfers that nobody has used so far.
   void settle();
 
@@ -82,6 +84,8 @@ class Store : public Actor {
   void on_event(std::uint32_t kind, std::uint64_t block) override;
 
  private:
+  enum Event : std::uint32_t { arrived, landed };
+
   struct Flight {
     SimTime start = 0, ready = 0;
     std::uint64_t bytes = 0;
@@ -101,6 +105,8 @@ class Store : public Actor {
   void note_evictions(const BlockId* prefetched);
   void tell_transfer(BlockId block, const Flight& flight, bool useful);
   SimTime demand(BlockId block, std::uint64_t bytes);
+  SimTime fill(std::uint64_t bytes);
+  void land(BlockId block);
 
   Simulation& simulation_;
   const MemoryParameters parameters_;
@@ -113,6 +119,9 @@ class Store : public Actor {
   std::vector<Request> queue_;         // a heap; holds requests that were dropped or hurried, too
   FlatMap<Queued> queued_;             // by block: the request that counts
   std::vector<SimTime> demand_slots_;  // when each is free
+  SimTime filled_ = 0;                 // when L1 has written what has come
+  SimTime filling_ = 0, shared_ = 0;   // time that fills have taken since then
+  double filled_share_ = 0;            // of the stretch before
   std::vector<cachemodel::Evicted> evicted_;
   std::uint32_t prefetching_ = 0, demanding_ = 0;
   bool blocked_ = false;  // the policy refused the first of the queue; something has to be used first

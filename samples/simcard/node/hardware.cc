@@ -61,11 +61,15 @@ class Reader {
     s.flag("mirrored", h_.mirrored, h_.mirrored);
     s.quantity("draft_token", Quantity::duration, h_.draft_token, kept(h_.draft_token));
     s.quantity("draft_bytes", Quantity::size, h_.draft_bytes, h_.draft_bytes);
+    s.quantity("draft_bytes_per_parameter", Quantity::number, h_.draft_bytes_per_parameter,
+               h_.draft_bytes_per_parameter);
+    if (s.ok() && h_.draft_bytes_per_parameter <= 0) s.complain("draft_bytes_per_parameter", "must be above 0");
     if (s.has("coarse")) {
       Section coarse = s.section("coarse");
       coarse.integer("lookahead", h_.coarse.lookahead, 1, 64);
       coarse.quantity("acceptance", Quantity::ratio, h_.coarse.acceptance);
       coarse.quantity("token", Quantity::duration, h_.coarse.token);
+      coarse.quantity("bytes", Quantity::size, h_.coarse.bytes);
       (void)coarse.finish();
     }
     (void)s.finish();

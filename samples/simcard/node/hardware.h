@@ -41,6 +41,7 @@ struct CoarseDraft {
   std::int64_t lookahead = 0;  // 0: one level
   double acceptance = 0;       // of every coarse token when those before it were right
   double token = 0;            // s
+  double bytes = 0;            // an engine reads for it
 };
 
 struct Hardware {
@@ -57,8 +58,9 @@ struct Hardware {
   std::int64_t engines = 0;   // speculation engines a card; 0: drafts run on the card itself, one at a time
   bool mirrored =
       false;  // every card's engines draft for the same sequences (tensor parallel): `engines` serve the node
-  double draft_token = 0;  // s that one draft token takes on an engine
-  double draft_bytes = 0;  // bytes an engine reads for it
+  double draft_token = 0;                // s that one draft token takes on an engine
+  double draft_bytes = 0;                // bytes an engine reads for it
+  double draft_bytes_per_parameter = 1;  // of either draft
   CoarseDraft coarse;
   bool compute_in_memory = false;     // products with weights are done where the weights lie: only activations move
   Link link;                          // between the cards of the node

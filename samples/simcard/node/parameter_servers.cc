@@ -26,7 +26,7 @@ class Cluster : public Actor {
     ReadResult result;
     std::sort(times_.begin(), times_.end());
     for (const double t : times_) result.mean += t / static_cast<double>(times_.size());
-    result.p99 = times_[std::min(times_.size() - 1, times_.size() * 99 / 100)];
+    result.p99 = times_[(times_.size() * 99 + 99) / 100 - 1];  // nearest rank
     for (auto& server : servers_) {
       const ServerStatistics s = server->statistics();
       result.utilization = std::max(result.utilization, s.observed > 0 ? s.busy / s.observed : 0);

@@ -88,6 +88,14 @@ Result<Figures> run_long_context(Section s, const Conduct&) {
     last = intensity;
   }
   figures.push_back({"oi_fall", first / last, "x"});
+  const auto fall = [&](double sequences) {
+    const Pass near = pass(*model, sequences, 1, contexts.front()), far = pass(*model, sequences, 1, contexts.back());
+    return near.flops() / near.bytes() / (far.flops() / far.bytes());
+  };
+  constexpr double largest_batch = 4096;
+  double tenfold = 1;
+  while (tenfold < largest_batch && fall(tenfold) < 10) ++tenfold;
+  if (fall(tenfold) >= 10) figures.push_back({"tenfold_from_batch", tenfold, "sequences"});
   return figures;
 }
 

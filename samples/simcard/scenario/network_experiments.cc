@@ -25,14 +25,12 @@ double communication_share(const Hardware& hardware, const Model& model, const P
   return cost.all_reduce / cost.total();
 }
 
-// The largest number of cards at which communication takes less than half of a step.
+// The largest number of cards up to which communication takes less than half of a step.
 std::int64_t useful_cards(Hardware hardware, const Model& model, double batch, double tokens) {
-  std::int64_t useful = 1;
-  for (std::int64_t cards = 2; cards <= 1024; cards *= 2) {
-    hardware.cards = cards;
-    if (communication_share(hardware, model, Parallel{}, batch, tokens) < 0.5) useful = cards;
+  for (hardware.cards = 2; hardware.cards <= 1024; ++hardware.cards) {
+    if (communication_share(hardware, model, Parallel{}, batch, tokens) >= 0.5) break;
   }
-  return useful;
+  return hardware.cards - 1;
 }
 
 }  // namespace

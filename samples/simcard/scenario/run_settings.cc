@@ -48,6 +48,9 @@ void read_workload(Section& s, RunSettings& run) {
     if (const Status status = lengths->check(); !status) s.complain(key, status.error().message);
   }
   s.text("trace", run.trace, "");
+  for (const char* key : {"users", "rate", "prompt", "output", "length_spread"}) {
+    if (!run.trace.empty() && s.has(key)) s.complain(key, "stands beside `trace`, which has it; remove one");
+  }
   if (s.has("users") && s.has("rate")) s.complain("rate", "stands beside `users`; keep one: open or closed loop");
   if (s.has("rate")) {
     s.quantity("rate", Quantity::rate, run.arrivals.rate);
@@ -105,7 +108,8 @@ Result<RunSettings> read_run(Section& s, std::uint64_t seed) {
   if (s.ok() && run.spec.model.weight_bytes <= 0) s.complain("weight_bytes", "must be above 0");
   read_speculation(s, run.spec.speculation);
   read_workload(s, run);
-  s.integer("requests", run.spec.requests, 1, 10'000'000, 1000);
+  constexpr std::int64_t most_requests = 10'000'000;  // of a trace, too: one is run whole unless `requests` cuts it
+  s.integer("requests", run.spec.requests, 1, most_requests, run.trace.empty() ? 1000 : most_requests);
   s.integer("warm_up", run.spec.warm_up, 0, 1'000'000, 0);
   s.integer("most_active", run.spec.most_active, 1, 65536, 16);
   s.quantity("streamed_weights", Quantity::ratio, run.spec.parallel.streamed_weights, 0.0);
@@ -123,6 +127,8 @@ Result<RunSettings> read_run(Section& s, std::uint64_t seed) {
 }
 
 Result<ServeResult> RunSettings::closed_loop(std::int64_t users) const {
+  if (!trace.empty())
+    return fail(ErrorKind::bad_input, fmt::format("{}: trace: this experiment is run by users; remove it", where));
   RunSettings run = *this;
   run.arrivals.kind = workload::Arrivals::Kind::closed_loop;
   run.arrivals.users = users;
@@ -132,14 +138,15 @@ Result<ServeResult> RunSettings::closed_loop(std::int64_t users) const {
 
 Result<ServeResult> RunSettings::as_described() const {
   std::optional<workload::Source> source;
+  ServeSpec told = spec;
   if (trace.empty()) {
     source.emplace(arrivals, prompts, outputs, spec.seed);
   } else {
     Result<workload::Trace> requests = workload::read_trace(trace);
     if (!requests) return fail(requests.error().kind, fmt::format("{}: trace: {}", where, requests.error().message));
+    told.requests = std::min(spec.requests, static_cast<std::int64_t>(requests->requests.size()));
     source.emplace(std::move(requests->requests));
   }
-  ServeSpec told = spec;
   if (witness != nullptr) told.observer = witness->serving(spec);
   Result<ServeResult> result = serve(told, std::move(*source));
   if (!result) return fail(result.error().kind, fmt::format("{}: {}", where, result.error().message));

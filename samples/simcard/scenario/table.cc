@@ -46,10 +46,9 @@ Result<Outcome> run_scenario(const Scenario& scenario, std::span<const Experimen
     }
     names.emplace_back(experiment.name);
   }
-  const std::string near = nearest(scenario.experiment, names);
   return fail(ErrorKind::bad_input,
-              fmt::format("{}: there is none called {}{}", scenario.experiment_at, scenario.experiment,
-                          near.empty() ? "; name one that exists" : " (did you mean " + near + "?)"));
+              fmt::format("{}: there is none called {}{}; there are {}", scenario.experiment_at, scenario.experiment,
+                          did_you_mean(scenario.experiment, names), fmt::join(names, ", ")));
 }
 
 Result<std::vector<Outcome>> run_table(const std::vector<Scenario>& scenarios, std::span<const Experiment> experiments,

@@ -9,16 +9,22 @@ std::uint32_t draft_engines(const Hardware& h) {
   return static_cast<std::uint32_t>(h.mirrored ? h.engines : h.engines * h.cards);
 }
 
-double draft_seconds(const Hardware& h, const Speculation& speculation, Random& luck) {
-  const auto lookahead = static_cast<double>(speculation.lookahead);
-  if (h.coarse.lookahead == 0) return lookahead * h.draft_token;
-  double time = 0;
-  for (std::int64_t have = 0; have < speculation.lookahead; ++have) {  // a fine pass gives one token and what was
-                                                                       // guessed right
-    time += static_cast<double>(h.coarse.lookahead) * h.coarse.token + h.draft_token;
-    for (std::int64_t i = 0; i < h.coarse.lookahead && luck.chance(h.coarse.acceptance); ++i) ++have;
+DraftWork draft_work(const Hardware& h, const Speculation& speculation, Random& luck) {
+  DraftWork work;
+  for (std::int64_t have = 0; have < speculation.lookahead;) {
+    // A fine pass gives one token and what was guessed right; more than is still wanted is not guessed.
+    const std::int64_t guesses = std::min(h.coarse.lookahead, speculation.lookahead - have - 1);
+    work.coarse_tokens += guesses;
+    work.checked_tokens += guesses + 1;
+    ++work.passes;
+    ++have;
+    for (std::int64_t i = 0; i < guesses && luck.chance(h.coarse.acceptance); ++i) ++have;
   }
-  return time;
+  return work;
+}
+
+double draft_seconds(const Hardware& h, const DraftWork& work) {
+  return static_cast<double>(work.passes) * h.draft_token + static_cast<double>(work.coarse_tokens) * h.coarse.token;
 }
 
 std::int64_t accepted_drafts(const Speculation& speculation, double length, Random& luck) {

@@ -20,8 +20,15 @@ struct Speculation {
 // Engines that work on different sequences; at least one.
 std::uint32_t draft_engines(const Hardware& hardware);
 
-// Seconds for the whole lookahead of one sequence. Draws where a coarse draft is checked.
-double draft_seconds(const Hardware& hardware, const Speculation& speculation, Random& luck);
+// What drafting the lookahead of one sequence takes: passes of the draft, the tokens they look at, and the tokens of
+// the coarse draft before them. With one level a pass is a token.
+struct DraftWork {
+  std::int64_t passes = 0, checked_tokens = 0, coarse_tokens = 0;
+};
+// Draws where a coarse draft is checked.
+DraftWork draft_work(const Hardware& hardware, const Speculation& speculation, Random& luck);
+// Seconds on an engine: a pass is bound by what it reads, however many tokens it looks at.
+double draft_seconds(const Hardware& hardware, const DraftWork& work);
 
 // Drafts accepted, 0 to the lookahead, of a sequence of that length.
 std::int64_t accepted_drafts(const Speculation& speculation, double length, Random& luck);

@@ -11,9 +11,13 @@ void charge_step(const Hardware& h, const StepCost& cost, Energy& energy) {
   energy.total += memory + compute + link;
 }
 
-void charge_drafts(const Hardware& h, double tokens, Energy& energy) {
+void charge_drafts(const Hardware& h, const DraftWork& work, Energy& energy) {
   const double copies = h.mirrored ? static_cast<double>(h.cards) : 1;
-  const double joules = tokens * copies * h.draft_bytes * (8 * h.memory_energy + 2 * h.compute_energy);
+  const auto coarse = static_cast<double>(work.coarse_tokens);
+  const double bytes = static_cast<double>(work.passes) * h.draft_bytes + coarse * h.coarse.bytes;
+  const double parameters = (static_cast<double>(work.checked_tokens) * h.draft_bytes + coarse * h.coarse.bytes) /
+                            h.draft_bytes_per_parameter;
+  const double joules = copies * (bytes * 8 * h.memory_energy + 2 * parameters * h.compute_energy);
   energy.draft += joules;
   energy.total += joules;
 }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "samples/simcard/node/storage.h"
+#include "samples/simcard/serve/drafting.h"
 #include "samples/simcard/serve/step.h"
 
 namespace dmprof::simcard {
@@ -16,8 +17,8 @@ struct Energy {
 
 // Adds what a step moved and computed.
 void charge_step(const Hardware& hardware, const StepCost& cost, Energy& energy);
-// Adds `tokens` draft tokens; mirrored engines all read for each of them.
-void charge_drafts(const Hardware& hardware, double tokens, Energy& energy);
+// Adds drafting: a pass reads the draft once, however many tokens it looks at. Mirrored engines all do the same work.
+void charge_drafts(const Hardware& hardware, const DraftWork& work, Energy& energy);
 void charge_link(const Hardware& hardware, double bytes, Energy& energy);
 void charge_tiers(const std::vector<TierUse>& tiers, Energy& energy);
 void charge_idle(const Hardware& hardware, double seconds, Energy& energy);

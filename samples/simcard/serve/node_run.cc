@@ -136,8 +136,9 @@ void NodeRun::draft(std::uint64_t id) {
   sequences_[id].drafting = simulation_.now();
   if (spec_.speculation.lookahead == 0) return simulation_.after(0, *this, drafted, id);
   result_.drafted += static_cast<std::uint64_t>(spec_.speculation.lookahead);
-  charge_drafts(spec_.hardware, real(spec_.speculation.lookahead), result_.energy);
-  engines_.submit({from_seconds(draft_seconds(spec_.hardware, spec_.speculation, luck_)), this, drafted, id});
+  const DraftWork work = draft_work(spec_.hardware, spec_.speculation, luck_);
+  charge_drafts(spec_.hardware, work, result_.energy);
+  engines_.submit({from_seconds(draft_seconds(spec_.hardware, work)), this, drafted, id});
 }
 
 void NodeRun::verify() {

@@ -47,6 +47,7 @@ StepCost tensor_step(const Hardware& h, const Model& m, const Parallel& parallel
   cost.link_bytes = reduces * cards * ring_all_reduce_bytes(h.cards, activations);
   if (m.experts > 0 && h.cards > 1) {
     const double exchanges = 2 * static_cast<double>(m.expert_layers);
+    // Every card sends the tokens of its part of the batch: B of FORMULAS.md is a card's.
     const double sent = activations * static_cast<double>(m.active);  // by all cards
     cost.all_to_all = exchanges * all_to_all(h.cards, sent / cards, h.link, parallel.expert_imbalance);
     cost.link_bytes += exchanges * sent * (1 - 1 / cards);

@@ -70,10 +70,10 @@ TEST(Scenario, BadFilesNameFileLineAndKey) {
   }
 }
 
-std::string refused(const std::string& settings) {
-  const std::string text =
-      "id: A11\ntitle: t\nclaim: c\nexperiment: batch-table\nsettings:\n  hardware: c8-node\n  model: dense-120b\n" +
-      settings + "claims: {f: {says: 1}}\n";
+std::string refused(const std::string& settings, const std::string& experiment = "batch-table") {
+  const std::string text = "id: A11\ntitle: t\nclaim: c\nexperiment: " + experiment +
+                           "\nsettings:\n  hardware: c8-node\n  model: dense-120b\n" + settings +
+                           "claims: {f: {says: 1}}\n";
   const Result<Document> document = Document::parse(text, "s.yaml");
   EXPECT_TRUE(document);
   const Result<Outcome> result = run_scenario(*read_scenario(*document), node_experiments());
@@ -92,7 +92,12 @@ TEST(Scenario, ImpossibleRunsNameTheirKey) {
   EXPECT_THAT(refused("  batches: [1]\n  verify: some\n"), HasSubstr("\"some\" is not one of all, ready"));
   EXPECT_THAT(refused("  batches: []\n"), HasSubstr("must be a list that is not empty"));
   EXPECT_THAT(refused("  batches: [0]\n"), HasSubstr("settings.batches"));
-  EXPECT_THAT(refused("  batches: [1]\n  trace: /nonexistent.csv\n"), HasSubstr("/nonexistent.csv: no such file"));
+  EXPECT_THAT(refused("  batches: [1]\n  trace: /nonexistent.csv\n"), HasSubstr("this experiment is run by users"));
+  EXPECT_THAT(refused("  trace: /nonexistent.csv\n", "speculation-gain"), HasSubstr("/nonexistent.csv: no such file"));
+  for (const char* key : {"users: 3", "rate: 5/s", "prompt: 7", "output: 7", "length_spread: 0.5"})
+    EXPECT_THAT(refused(std::string("  trace: t.csv\n  ") + key + "\n", "speculation-gain"),
+                HasSubstr("s.yaml:9: settings." + std::string(key).substr(0, std::string(key).find(':')) +
+                          ": stands beside `trace`"));
 }
 
 TEST(Scenario, GrowthNeedsTwoModelsABatchAndRoomForBoth) {

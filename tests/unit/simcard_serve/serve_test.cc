@@ -158,5 +158,40 @@ TEST(Serve, TwoLevelsOfDraftsTakeLessTimeWhenTheCoarseOneIsRight) {
   EXPECT_LT(run(spec, users(2)).throughput, one);
 }
 
+TEST(Drafting, ATwoLevelDraftIsChargedByItsPassesAndWhatWasGuessed) {
+  Hardware h;
+  h.cards = 8;
+  h.mirrored = true;
+  h.memory_energy = 4e-12;
+  h.compute_energy = 0.5e-12;
+  h.draft_token = 1e-3;
+  h.draft_bytes = 2e9;
+  h.draft_bytes_per_parameter = 2;
+  h.coarse = {3, 1, 0.1e-3, 0.2e9};  // always right
+  Speculation five;
+  five.lookahead = 5;
+  Random luck(1, "drafts");
+  // Three guesses and a token of its own; the fifth needs no guess.
+  const DraftWork work = draft_work(h, five, luck);
+  EXPECT_EQ(work.passes, 2);
+  EXPECT_EQ(work.coarse_tokens, 3);
+  EXPECT_EQ(work.checked_tokens, 5);
+  EXPECT_DOUBLE_EQ(draft_seconds(h, work), 2 * 1e-3 + 3 * 0.1e-3);
+  Energy energy;
+  charge_drafts(h, work, energy);
+  const double bytes = 2 * 2e9 + 3 * 0.2e9, flops = 2 * (5 * 1e9 + 3 * 0.1e9);
+  EXPECT_NEAR(energy.draft, 8 * (bytes * 8 * 4e-12 + flops * 0.5e-12), 1e-9);
+  EXPECT_DOUBLE_EQ(energy.total, energy.draft);
+
+  h.coarse = {};  // one level: a pass is a token
+  const DraftWork plain = draft_work(h, five, luck);
+  EXPECT_EQ(plain.passes, 5);
+  EXPECT_EQ(plain.checked_tokens, 5);
+  EXPECT_EQ(plain.coarse_tokens, 0);
+
+  h.coarse = {3, 0, 0.1e-3, 0.2e9};  // always wrong: a pass for every token
+  EXPECT_EQ(draft_work(h, five, luck).passes, 5);
+}
+
 }  // namespace
 }  // namespace dmprof::simcard

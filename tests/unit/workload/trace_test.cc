@@ -1,5 +1,7 @@
 #include "dmprof/workload/trace.h"
 
+#include <cstdio>
+#include <fstream>
 #include <sstream>
 
 #include <gmock/gmock.h>
@@ -112,6 +114,23 @@ TEST(Trace, MissingFileIsAnErrorOfTheEnvironment) {
   const auto trace = read_trace("/nonexistent.csv");
   ASSERT_FALSE(trace);
   EXPECT_EQ(trace.error().kind, ErrorKind::environment);
+}
+
+TEST(Trace, TheFormatIsRecognisedBehindBlankLinesAndAnArrayIsNone) {
+  const std::string path = testing::TempDir() + "/dmprof-recognised";
+  const auto read = [&](const std::string& text) {
+    std::ofstream(path, std::ios::trunc) << text;
+    return read_trace(path);
+  };
+  const auto lines = read("\n \n{\"timestamp\": 1, \"input_length\": 2, \"output_length\": 3}\n");
+  ASSERT_TRUE(lines) << lines.error().message;
+  EXPECT_EQ(lines->format, TraceFormat::mooncake);
+  const auto table = read("\r\n" + azure_header + "2023-11-16 18:15:40,1,2\n");
+  ASSERT_TRUE(table) << table.error().message;
+  EXPECT_EQ(table->format, TraceFormat::azure);
+  EXPECT_THAT(complaint(read("[]\n")), testing::HasSubstr("a JSON array; write one request"));
+  EXPECT_THAT(complaint(read("")), testing::HasSubstr("holds no request"));
+  std::remove(path.c_str());
 }
 
 TEST(Trace, ASourceReplaysItAtAnotherSpeed) {
