@@ -28,6 +28,19 @@ die() {
 # value RECORDING SQL: the one number the query gives.
 value() { dmprof query "$1" "$2" --csv 2>>query.err | tail -n 1 | tr -d '\r'; }
 
+# rows_of RECORDING TABLE: a sum over the table's rows, which two runs of one seed have alike. Tracks and names are numbered
+# in the order in which the rings are read, so that both go by their text, and rows are sorted. Tables without rows are
+# never alike.
+rows_of() {
+  dmprof query "$1" "SELECT k.name AS track_name, t.* FROM $2 t JOIN track k ON k.id = t.track" --csv |
+    python3 -c '
+import csv, sys
+rows = csv.reader(sys.stdin)
+keep = [i for i, name in enumerate(next(rows, [])) if name not in ("track", "name_id")]
+lines = sorted(",".join(row[i] for i in keep) for row in rows)
+print(*lines or ["no rows in " + sys.argv[1]], sep="\n")' "$1" | cksum
+}
+
 # wait_for WHAT COMMAND...: until the command succeeds, or the test fails after a minute.
 wait_for() {
   local what=$1 deadline=$((SECONDS + 60))

@@ -45,10 +45,8 @@ dmprof diagnose four.dmprof >four.txt 2>four.err || die "no diagnosis of four ca
 # Whatever runs beside it: a card's own stream, and the same recording every time.
 card again bandwidth-underused 4
 diff four.json again.json || die "two runs of one seed differ"
-# Rows of several tracks stand in the order in which their rings were read: what they hold is compared, sorted.
-rows() { dmprof query "$1" "SELECT * FROM $2" --csv | LC_ALL=C sort | cksum; }
 for table in slice step speculation_step block_access prefetch request_event transfer kernel; do
-  [ "$(rows four.dmprof "$table")" = "$(rows again.dmprof "$table")" ] ||
+  [ "$(rows_of four.dmprof "$table")" = "$(rows_of again.dmprof "$table")" ] ||
     die "$table of two runs of one seed differ"
 done
 
