@@ -157,10 +157,11 @@ Status run(const Arguments& arguments, std::span<const Experiment> experiments) 
       write_all(stdout, arguments.json ? summary_json(*description, result) : summary_text(*description, result)));
   if (result.verdict.empty() &&
       result.in_flight > result.card.completed + description->parameters.most_batch * description->options.cards)
-    fmt::print(stderr,
-               "dm-simcard: warning: more requests are unfinished at the end ({}) than have ended ({}): the load is above "
-               "what is served\n",
-               result.in_flight, result.card.completed);
+    fmt::print(
+        stderr,
+        "dm-simcard: warning: more requests are unfinished at the end ({}) than have ended ({}): the load is above "
+        "what is served\n",
+        result.in_flight, result.card.completed);
   if (!result.verdict.empty()) return fail(ErrorKind::bad_input, result.verdict);
   return {};
 }

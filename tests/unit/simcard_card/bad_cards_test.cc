@@ -61,7 +61,7 @@ TEST(CardScenarios, AnImpossibleFigureIsNamedWithItsOwnLineAndKey) {
       {"speculation_engines", "engines", "0"},
       {"speculation_engines", "bandwidth", "0B/s"},
       {"model", "layers", "0"},
-      {"model", "blocks", "100000"},
+      {"model", "blocks", "16385"},
       {"model", "blocks_per_token", "9999"},
       {"model", "block_size", "1B"},
       {"model", "popularity_skew", "11"},
@@ -96,6 +96,15 @@ TEST(CardScenarios, AnImpossibleFigureIsNamedWithItsOwnLineAndKey) {
         << text;
   }
   EXPECT_THAT(refusal("title: t\ncard:\n  most_batch: 0\n"), testing::StartsWith("card.yaml:3: card.most_batch: "));
+}
+
+TEST(CardScenarios, TheLargestLayerCanBeReadAndRun) {
+  const Result<Document> document = Document::parse(
+      "title: t\ncard:\n  model: {layers: 2, blocks: 16384, blocks_per_token: 2, block_size: 64KiB}\n", "card.yaml");
+  ASSERT_TRUE(document);
+  const Result<CardScenario> scenario = read_card_scenario(document->root());
+  ASSERT_TRUE(scenario) << scenario.error().message;
+  EXPECT_GT(run_for(scenario->parameters, 0.005).card.steps, 0u);
 }
 
 TEST(CardChecks, WhatCannotBeIsRefusedWithoutRunning) {

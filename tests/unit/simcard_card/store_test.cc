@@ -89,6 +89,54 @@ TEST_F(StoreTest, AskedBlocksLargerTogetherThanL1PassBy) {
   EXPECT_LE(store.resident_bytes(), 4 * kBlock);
 }
 
+// What brings blocks is far faster than L1 here, so that L1's bandwidth says when they land.
+class SlowL1 : public testing::Test {
+ protected:
+  static MemoryParameters parameters(bool one_bus) {
+    MemoryParameters p;
+    p.l1_bytes = 64 * kBlock;
+    p.l1_bandwidth = 1e9;
+    p.l1_one_bus = one_bus;
+    p.prefetch_outstanding = 4;
+    return p;
+  }
+  struct Nothing : Actor {
+    void on_event(std::uint32_t, std::uint64_t) override {}
+  };
+  static void pass_until(SimTime time, Simulation& simulation) {
+    Nothing nothing;
+    simulation.at(time, nothing, 0);
+    simulation.run();
+  }
+  const SimTime written = time_for(kBlock, 1e9);
+};
+
+TEST_F(SlowL1, BlocksLandOneAfterTheOtherAtItsBandwidth) {
+  Simulation simulation;
+  Channels channels{parameters(false)};
+  Store store{simulation, parameters(false), kBlock, cachemodel::PolicyKind::lru, channels, nullptr};
+  for (BlockId block = 1; block <= 4; ++block) store.expect(block, block, block);
+  simulation.run();
+  EXPECT_GE(simulation.now(), 4 * written);
+  EXPECT_LT(simulation.now(), 5 * written);
+  EXPECT_EQ(store.bandwidth_for_reads(), 1e9);  // reads have a bus of their own
+}
+
+TEST_F(SlowL1, OnOneBusReadsGetWhatFillsLeaveAndAllOfItWhenThereAreNone) {
+  Simulation simulation;
+  Channels channels{parameters(true)};
+  Store store{simulation, parameters(true), kBlock, cachemodel::PolicyKind::lru, channels, nullptr};
+  store.expect(1, 1, 1);
+  pass_until(4 * written, simulation);
+  EXPECT_NEAR(store.bandwidth_for_reads(), 0.75e9, 0.001e9);  // one of four such times went into the fill
+  EXPECT_NEAR(store.bandwidth_for_reads(), 0.75e9, 0.001e9);  // asked again at once: the same stretch
+  pass_until(8 * written, simulation);
+  EXPECT_EQ(store.bandwidth_for_reads(), 1e9);
+  for (BlockId block = 2; block <= 5; ++block) store.expect(block, block, block);
+  simulation.run();
+  EXPECT_NEAR(store.bandwidth_for_reads(), 0.1e9, 0.001e9);  // fills alone never take all of it
+}
+
 TEST(Channels, ReadsThatMeetOnAChannelWaitForEachOther) {
   MemoryParameters p;
   p.l2_channels = 1;

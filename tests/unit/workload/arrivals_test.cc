@@ -55,6 +55,24 @@ TEST(Arrivals, BurstsKeepTheMeanRateAndVaryMore) {
   EXPECT_GT(variation(all), 1.5);
 }
 
+// Were the first state always the calm one, the first request of most runs would come late.
+TEST(Arrivals, AMomentOfARunFallsIntoABurstAsOftenAsTheShareSays) {
+  Arrivals arrivals;
+  arrivals.kind = Arrivals::Kind::bursty;
+  arrivals.rate = 1;
+  arrivals.burst_factor = 4;
+  arrivals.burst_share = 0.25;  // everything comes in bursts
+  arrivals.burst_s = 1000;      // a burst outlasts the first request by far
+  ASSERT_TRUE(arrivals.check());
+  int at_once = 0;
+  constexpr int runs = 4000;
+  for (int seed = 1; seed <= runs; ++seed) {
+    Source source(arrivals, {}, {}, static_cast<std::uint64_t>(seed));
+    at_once += source.next()->arrival_ns < 5'000'000'000 ? 1 : 0;  // twenty mean gaps of a burst
+  }
+  EXPECT_NEAR(static_cast<double>(at_once) / runs, 0.25, 0.03);
+}
+
 TEST(Arrivals, BurstsByTheClockComeAtOnceAndOneAloneHalfAPeriodLater) {
   Arrivals arrivals;
   arrivals.kind = Arrivals::Kind::bursts;
