@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "dmprof/cli/rerun.h"
@@ -15,11 +16,29 @@ namespace dmprof::cli {
 
 namespace {
 
+// What is run and by what it is judged; several findings may print the same fix.
 struct Attempt {
-  rules::Finding* finding = nullptr;
-  rules::SuggestedFix* fix = nullptr;
+  std::vector<rules::SuggestedFix*> fixes;
   experiment::Variant variant;
+  experiment::Objective objective;
 };
+
+// What was predicted is what is measured. A fix without a prediction is judged by what the others were predicted in,
+// since a load that keeps its own pace has the same throughput with every setting; else by what its rule is about.
+experiment::Objective objective_of(const rules::Finding& finding, const rules::SuggestedFix& fix,
+                                   const rules::Diagnosis& diagnosis) {
+  const auto of = [](const rules::SuggestedFix& predicted) {
+    return experiment::Objective{predicted.predicted_gain->metric, predicted.predicted_gain->metric == "throughput"};
+  };
+  if (fix.predicted_gain) return of(fix);
+  for (const rules::Finding& other : diagnosis.findings) {
+    for (const rules::SuggestedFix& predicted : other.fixes) {
+      if (predicted.predicted_gain) return of(predicted);
+    }
+  }
+  return finding.objective == "latency" ? experiment::Objective{"tpot", false}
+                                        : experiment::Objective{"throughput", true};
+}
 
 std::vector<Attempt> attempts(rules::Diagnosis& diagnosis, const Rerun& rerun, bool all) {
   std::vector<Attempt> found;
@@ -28,27 +47,17 @@ std::vector<Attempt> attempts(rules::Diagnosis& diagnosis, const Rerun& rerun, b
       if (fix.recorded_engine.empty()) continue;
       auto variant = rerun.with({{fix.knob, fix.to}});
       if (!variant) continue;
-      found.push_back({&finding, &fix, std::move(*variant)});
-      if (!all) return found;
+      const experiment::Objective objective = objective_of(finding, fix, diagnosis);
+      const auto same = std::find_if(found.begin(), found.end(), [&](const Attempt& each) {
+        return each.variant.name == variant->name && each.objective.metric == objective.metric;
+      });
+      if (same != found.end())
+        same->fixes.push_back(&fix);
+      else if (found.empty() || all)
+        found.push_back({{&fix}, std::move(*variant), objective});
     }
   }
   return found;
-}
-
-// What was predicted is what is measured. A fix without a prediction is judged by what the others were predicted in,
-// since a load that keeps its own pace has the same throughput with every setting; else by what its rule is about.
-experiment::Objective objective_of(const Attempt& attempt, const rules::Diagnosis& diagnosis) {
-  const auto of = [](const rules::SuggestedFix& fix) {
-    return experiment::Objective{fix.predicted_gain->metric, fix.predicted_gain->metric == "throughput"};
-  };
-  if (attempt.fix->predicted_gain) return of(*attempt.fix);
-  for (const rules::Finding& finding : diagnosis.findings) {
-    for (const rules::SuggestedFix& fix : finding.fixes) {
-      if (fix.predicted_gain) return of(fix);
-    }
-  }
-  return attempt.finding->objective == "latency" ? experiment::Objective{"tpot", false}
-                                                 : experiment::Objective{"throughput", true};
 }
 
 rules::Measured measured_of(const experiment::Comparison& comparison) {
@@ -94,11 +103,11 @@ Status verify_fixes(const std::filesystem::path& recording, rules::Diagnosis& di
       line.show(fmt::format("trying {}: pair {} of at most {}", report::printable(attempt.variant.name), pair, most));
     };
     auto comparison = experiment::compare(
-        before, attempt.variant, objective_of(attempt, diagnosis),
+        before, attempt.variant, attempt.objective,
         [&](const experiment::Variant& variant) { return rerun->run(variant); }, compare_options);
     line.clear();
     if (!comparison) return tl::unexpected(comparison.error());
-    attempt.fix->measured = measured_of(*comparison);
+    for (rules::SuggestedFix* fix : attempt.fixes) fix->measured = measured_of(*comparison);
     DMPROF_TRY(store(recording, diagnosis));  // each by itself: what a later fix fails at does not take it away
   }
   return {};
