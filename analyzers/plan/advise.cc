@@ -10,7 +10,7 @@ namespace dmprof::plan {
 namespace {
 
 constexpr double four_bits = 0.5 + 2.0 / 32;  // with a 16-bit scale for every 32 elements
-constexpr double roofline_slack = 1.02;       // measured steps this little below the roofline are rounding
+constexpr double roofline_slack = 1.3;        // a roofline that takes longer than this of the pass is another step's
 
 double real(std::uint64_t number) { return static_cast<double>(number); }
 
@@ -70,15 +70,16 @@ void add_bits(std::vector<Change>& all, const ModelShape& shape, const Hardware&
     if (shape.attention.element_bytes > bytes * 1.1) {
       Change change{"kv", fmt::format("{}-bit KV cache", bits), "", "", shape};
       change.shape.attention.element_bytes = bytes;
-      change.assumes =
-          fmt::format("{:g} bytes an element{}; expanded to 16 bits inside attention at no cost", bytes, scales);
+      change.assumes = fmt::format("{:g} byte{} an element{}; expanded to 16 bits inside attention at no cost", bytes,
+                                   bits == 8 ? "" : "s", scales);
       change.loses = fmt::format("keys and values are rounded; {}", no_quality);
       all.push_back(std::move(change));
     }
     if (shape.weight_bytes > bytes * 1.1) {
       Change change{"weights", fmt::format("{}-bit weights", bits), "", "", shape};
       change.shape.weight_bytes = bytes;
-      change.assumes = fmt::format("{:g} bytes a weight{}; {}", bytes, scales, multiplied_in(hardware, bytes));
+      change.assumes = fmt::format("{:g} byte{} a weight{}; {}", bytes, bits == 8 ? "" : "s", scales,
+                                   multiplied_in(hardware, bytes));
       change.loses = fmt::format("weights are rounded; {}", no_quality);
       all.push_back(std::move(change));
     }
@@ -115,9 +116,11 @@ void add_together(std::vector<Change>& all, const ModelShape& shape, const Decod
                   "all of the above that apply", shape};
   std::vector<std::string> parts;
   const Change* best = nullptr;
+  double shortest = decode_cost(shape, load, hardware).step();
   for (const Change& change : all) {
-    const auto step = [&](const Change& one) { return decode_cost(one.shape, load, hardware).step(); };
-    if (change.kind == "attention" && (best == nullptr || step(change) < step(*best))) best = &change;
+    if (change.kind != "attention") continue;
+    const double step = decode_cost(change.shape, load, hardware).step();
+    if (step < shortest) shortest = step, best = &change;
   }
   if (best != nullptr) {
     const double element = together.shape.attention.element_bytes;
@@ -148,9 +151,11 @@ DecodeCost decode_cost(const ModelShape& shape, const DecodeLoad& load, const Ha
   const double widths = attention.attention == Attention::mla ? real(2 * attention.latent + attention.rope)
                                                               : 2 * real(attention.head_size);
   cost.attention_flops = 2 * real(attention.heads) * widths * real(attention.layers) * load.context * rows;
-  const auto part = [](double bytes, double flops, const Roofline& machine, bool& by_arithmetic) {
-    by_arithmetic = flops / machine.peak_flops > bytes / machine.bandwidth;
-    return std::max(flops / machine.peak_flops, bytes / machine.bandwidth);
+  const auto part = [&cost](double bytes, double flops, const Roofline& machine, bool& by_arithmetic) {
+    const double arithmetic = flops / machine.peak_flops, transfer = bytes / machine.bandwidth;
+    by_arithmetic = arithmetic > transfer;
+    cost.serial += arithmetic + transfer;
+    return std::max(arithmetic, transfer);
   };
   const double worked = 2 * multiplied_weights(shape, hardware.tile) * rows;
   cost.weight_time = part(cost.weight_bytes, worked, hardware.roofline(operands(shape.weight_bytes)),
@@ -175,13 +180,21 @@ std::vector<Change> changes(const ModelShape& shape, const DecodeLoad& load, con
   return all;
 }
 
-std::optional<Gain> step_gain(double before, double after, const std::optional<MeasuredStep>& measured) {
-  const double ratio = before / after;
-  if (!measured) return Gain{ratio, ratio};
-  if (measured->pass * roofline_slack < before) return std::nullopt;
-  const double pass = std::max(measured->pass, before), step = std::max(measured->step, pass);
-  const double kept = step / (step - before + after), shrunk = step / (step - pass + pass / ratio);
-  return Gain{std::min(kept, shrunk), std::max(kept, shrunk)};
+std::optional<Gain> step_gain(const DecodeCost& before, const DecodeCost& after,
+                              const std::optional<MeasuredStep>& measured) {
+  const double ratio = before.step() / after.step();
+  if (!measured) {
+    const double serial = before.serial / after.serial;
+    return Gain{std::min(ratio, serial), std::max(ratio, serial)};
+  }
+  const double pass = measured->pass, step = std::max(measured->step, pass);
+  if (!(pass > 0) || before.step() > roofline_slack * pass) return std::nullopt;
+  const double scale = std::min(1.0, pass / before.step());  // of peaks that are higher than stated
+  const double roofline = scale * after.step(), beyond = pass - scale * before.step();
+  const double unhidden = scale * after.serial + std::max(0.0, pass - scale * before.serial);
+  const auto gain = [&](double pass_after) { return step / (step - pass + pass_after); };
+  const auto [low, high] = std::minmax({gain(pass / ratio), gain(roofline + beyond), gain(unhidden)});
+  return Gain{low, high};
 }
 
 }  // namespace dmprof::plan

@@ -21,6 +21,7 @@ struct DecodeCost {
   double weight_flops = 0;                // 2 x multiplied weights x batch x tokens
   double attention_flops = 0;  // 4 x heads x head size (MLA: 2 x heads x (2 d_c + d_rope)) x layers x context x tokens
   double weight_time = 0, attention_time = 0;  // s: max(bytes / bandwidth, FLOPs / peak) of each, one after the other
+  double serial = 0;  // s: the same with the arithmetic of each part after its bytes, as if nothing hid it
   bool weights_bound_by_arithmetic = false, attention_bound_by_arithmetic = false;
   double memory_bytes = 0;  // weights kept and KV of the batch; activations are not counted
   double sequences = 0;     // whole ones of that context that fit beside the weights; NaN: memory not known
@@ -52,8 +53,8 @@ struct Change {
 };
 
 // What can be changed of this shape: a variant of attention that caches less, fewer bits for the cache and the weights,
-// widths in whole tiles of the hardware, and last the best variant with 8-bit cache and weights together. A change that
-// would change nothing is not among them.
+// widths in whole tiles of the hardware, and last, together, the variant with the shortest step where one shortens it
+// with 8-bit cache and weights. A change that would change nothing is not among them.
 std::vector<Change> changes(const ModelShape& shape, const DecodeLoad& load, const Hardware& hardware,
                             const AdviceOptions& options);
 
@@ -61,13 +62,15 @@ std::vector<Change> changes(const ModelShape& shape, const DecodeLoad& load, con
 struct MeasuredStep {
   double step = 0, pass = 0;
 };
-// Step time before / after. With a measured step `low` keeps all that it takes beyond the roofline as it is, and `high`
-// lets the target's pass shrink in proportion and keeps the rest of the step; without one both are the roofline's
-// ratio.
+// Step time before / after, at least and at most. Without a measured step: the ratio of the rooflines, and that of the
+// serial times. With one: the target's pass shrinks in proportion to its roofline; or all it takes beyond the roofline
+// stays as it is; or its arithmetic is hidden by nothing after the change. The rest of the step stays.
 struct Gain {
   double low = 1, high = 1;
 };
-// Times of the roofline in s. Nothing where it takes longer than the measured pass: then the two are not the same step.
-std::optional<Gain> step_gain(double before, double after, const std::optional<MeasuredStep>& measured);
+// A pass a little shorter than its roofline says that the peaks are a little higher than stated, and counts as being at
+// it. Nothing where the roofline takes over 1.3 times as long: then the two are not the same step.
+std::optional<Gain> step_gain(const DecodeCost& before, const DecodeCost& after,
+                              const std::optional<MeasuredStep>& measured);
 
 }  // namespace dmprof::plan

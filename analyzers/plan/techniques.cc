@@ -70,9 +70,12 @@ double projection(const KvShape& shape, const Techniques& t) {
 }
 
 Footprint combined(const KvShape& shape, const Plain& plain, const Techniques& t) {
-  const double b = mixed(plain.element_bytes, t.fp8_share);
+  const double whole = plain.element_bytes, low = std::min(1.0, whole);
+  const double b = mixed(whole, t.fp8_share);
   const double projected = plain.by_head ? t.projected_heads : 0;
-  const double differences = delta(b, t.delta_every, t.delta_bits), zeros_out = sparse(b, t.zero_share);
+  const double differences = t.fp8_share * delta(low, t.delta_every, t.delta_bits) +
+                             (1 - t.fp8_share) * delta(whole, t.delta_every, t.delta_bits);
+  const double zeros_out = sparse(b, t.zero_share);
   const bool sparsely = plain.by_head && zeros_out < differences;
   const double width = 1 - projected * (1 - t.projected_width);  // elements kept of a whole one
   const double sparse_width = sparsely ? 1 - projected : 0, delta_width = width - sparse_width;

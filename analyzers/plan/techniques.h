@@ -13,15 +13,15 @@ namespace dmprof::plan {
 // The assumptions. Shares lie in [0, 1].
 struct Techniques {
   double zero_share = 0.7;        // of cached elements that are zero (the article's figure)
-  double fp8_share = 0.5;         // of the tokens: those with low attention scores, kept in one byte an element
-  double recent_blocks = 256;     // blocks of a sequence that stay in device memory
+  double fp8_share = 0.8;         // of the tokens: those with low attention scores, kept in one byte an element
+  double recent_blocks = 2048;    // blocks of a sequence that stay in device memory
   double block_tokens = 16;       // tokens a block
   double old_read_share = 0.05;   // of the older tokens, fetched again in a step
-  double shared_prefix = 0.5;     // of the context: begins like that of other requests
+  double shared_prefix = 0.3;     // of the context: begins like that of other requests
   double sharing = 8;             // requests that share one prefix, at least 1
   double delta_every = 8;         // one token of so many is kept whole, the others as differences
-  double delta_bits = 4;          // of a difference
-  double projected_heads = 0.5;   // share of the KV heads, those that matter least
+  double delta_bits = 12;         // of a difference
+  double projected_heads = 0.25;  // share of the KV heads, those that matter least
   double projected_width = 0.25;  // of their head size that is kept
 };
 
@@ -52,7 +52,7 @@ struct Footprint {
 //   projected-heads         (1 - u) b + u w b
 // Combined, nothing is counted twice: a projected head is dense, so that sparsity is of the other heads only; sparsity
 // and differences do not stack (neighbours' zeros do not coincide), so that those heads take the smaller of both and
-// the projected ones differences; both act on the mean bytes that score-precision leaves; the shared prefix is the
+// the projected ones differences; both act on what score-precision leaves of each token; the shared prefix is the
 // oldest part, so that recent blocks take in the unshared part first.
 std::vector<Footprint> kv_techniques(const KvShape& shape, double context, double memory, const Techniques& assumed);
 

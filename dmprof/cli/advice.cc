@@ -115,7 +115,7 @@ void add_changes(Advice& advice, const plan::AdviceOptions& options) {
 void add_gains(Advice& advice) {
   bool disagree = false;
   for (Advised& one : advice.changes) {
-    one.gain = plan::step_gain(advice.now.step(), one.cost.step(), advice.measured);
+    one.gain = plan::step_gain(advice.now, one.cost, advice.measured);
     disagree = disagree || !one.gain;
   }
   if (disagree)

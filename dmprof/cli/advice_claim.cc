@@ -17,7 +17,7 @@ std::string residual(double value, double claim) { return fmt::format("{:+.0f} %
 std::string row(const Advice& advice, std::string_view model, const Advised& one) {
   const double intensity = one.cost.intensity() / advice.now.intensity();
   const double footprint = one.cost.footprint(advice.load) / advice.now.footprint(advice.load) - 1;
-  const double speed = one.gain ? one.gain->high : 0;
+  const double speed = advice.now.step() / one.cost.step();
   return fmt::format("| {} | {:.0f} | {} | {:.2f} x | {} | {:+.0f} % | {:+.0f} points | {:.2f} x | {} |\n", model,
                      advice.load.context, one.change.what, intensity, residual(intensity, claimed_intensity),
                      footprint * 100, (footprint - claimed_footprint) * 100, speed, residual(speed, claimed_speed));

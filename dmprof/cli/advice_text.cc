@@ -138,7 +138,7 @@ std::string advice_text(const Advice& advice, const report::Style& style) {
   head("Model", advice.model_source, model_text(advice.model));
   head("Hardware", advice.hardware_source, hardware_text(advice.hardware));
   head("Load", advice.load_source,
-       fmt::format("batch {:.3g}, {:.3g} tokens a sequence and pass, context {:.0f}", advice.load.batch,
+       fmt::format("batch {:.3g}, tokens of a sequence in a pass {:.3g}, context {:.0f}", advice.load.batch,
                    advice.load.tokens, advice.load.context));
   head("Roofline", "", bound_text(advice.now));
   if (advice.measured) {
@@ -164,10 +164,13 @@ std::string advice_text(const Advice& advice, const report::Style& style) {
   }
   text += fmt::format(
       "\nOI: FLOP a byte of weights and KV read in a step. CF: (weights + KV of the batch) / batch, activations not "
-      "counted.\nA step by the roofline: weights, then attention, each max(bytes / bandwidth, FLOP / peak).{}\n",
-      advice.measured ? " Faster: at least what the step gains if all it takes beyond that stays, at most if its pass "
-                        "shrinks in proportion."
-                      : " Faster: the ratio of both rooflines; what else a step takes is not in it.");
+      "counted.\nA step by the roofline: weights, then attention, each max(bytes / bandwidth, FLOP / peak).\nFaster: "
+      "{}\n",
+      advice.measured
+          ? "the recorded step against what it becomes if the target's pass shrinks with its roofline, if all "
+            "it takes beyond that stays, or if nothing hides its arithmetic."
+          : "the rooflines' ratio, with arithmetic hidden behind transfers or not; what else a step takes is "
+            "not in it.");
   for (const std::string& note : advice.notes) text += fmt::format("{} {}\n", style.warn("note:"), printable(note));
   return text;
 }

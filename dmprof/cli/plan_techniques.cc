@@ -57,15 +57,15 @@ Words words_of(std::string_view technique, const plan::Techniques& t) {
 void declare_techniques(const Syntax& app, TechniqueFlags& flags) {
   plan::Techniques& t = flags.assumed;
   app.number("--zero-share", t.zero_share, "SHARE", "sparse-heads: cached elements that are zero (0.7)");
-  app.number("--fp8-share", t.fp8_share, "SHARE", "score-precision: tokens kept in 8 bits (0.5)");
-  app.count("--recent-blocks", flags.recent_blocks, 1u << 24, "N", "recent-blocks: blocks that stay (256)");
+  app.number("--fp8-share", t.fp8_share, "SHARE", "score-precision: tokens kept in 8 bits (0.8)");
+  app.count("--recent-blocks", flags.recent_blocks, 1u << 24, "N", "recent-blocks: blocks that stay (2048)");
   app.count("--block-tokens", flags.block_tokens, 65536, "N", "Tokens a block (16)");
   app.number("--old-read-share", t.old_read_share, "SHARE", "recent-blocks: older tokens fetched in a step (0.05)");
-  app.number("--shared-prefix", t.shared_prefix, "SHARE", "shared-prefixes: of the context (0.5)");
+  app.number("--shared-prefix", t.shared_prefix, "SHARE", "shared-prefixes: of the context (0.3)");
   app.count("--sharing", flags.sharing, 1u << 20, "N", "shared-prefixes: requests that share one (8)");
   app.count("--delta-every", flags.delta_every, 65536, "N", "neighbour-deltas: one token of N is kept whole (8)");
-  app.count("--delta-bits", flags.delta_bits, 16, "N", "neighbour-deltas: bits of a difference (4)");
-  app.number("--projected-heads", t.projected_heads, "SHARE", "projected-heads: KV heads that are projected (0.5)");
+  app.count("--delta-bits", flags.delta_bits, 16, "N", "neighbour-deltas: bits of a difference (12)");
+  app.number("--projected-heads", t.projected_heads, "SHARE", "projected-heads: KV heads that are projected (0.25)");
   app.number("--projected-width", t.projected_width, "SHARE",
              "projected-heads: of their elements that are kept (0.25)");
 }

@@ -12,7 +12,7 @@ namespace dmprof::cli {
 
 struct TechniqueFlags {
   plan::Techniques assumed;
-  std::uint32_t recent_blocks = 256, block_tokens = 16, sharing = 8, delta_every = 8, delta_bits = 4;
+  std::uint32_t recent_blocks = 2048, block_tokens = 16, sharing = 8, delta_every = 8, delta_bits = 12;
 };
 
 void declare_techniques(const Syntax& app, TechniqueFlags& flags);

@@ -197,23 +197,61 @@ TEST(Changes, together_takes_the_variant_whose_step_is_shortest) {
   EXPECT_EQ(others.back().shape.attention.attention, Attention::gqa);
 }
 
-TEST(StepGain, without_a_measured_step_it_is_the_ratio_of_the_rooflines) {
-  const auto gain = step_gain(10, 4, std::nullopt);
+DecodeCost taking(double roofline, double serial) {
+  DecodeCost cost;
+  cost.weight_time = roofline, cost.serial = serial;
+  return cost;
+}
+
+TEST(StepGain, without_a_measured_step_it_lies_between_hidden_and_unhidden_arithmetic) {
+  const auto gain = step_gain(taking(10, 12), taking(4, 6), std::nullopt);
   ASSERT_TRUE(gain);
-  EXPECT_EQ(gain->low, 2.5);
+  EXPECT_EQ(gain->low, 2);
   EXPECT_EQ(gain->high, 2.5);
 }
 
-TEST(StepGain, what_a_measured_step_takes_beyond_its_roofline_bounds_it) {
-  const auto gain = step_gain(10, 5, MeasuredStep{20, 15});
+TEST(StepGain, what_a_measured_step_takes_beyond_its_roofline_stays_or_shrinks) {
+  const auto gain = step_gain(taking(10, 10), taking(5, 5), MeasuredStep{20, 15});
   ASSERT_TRUE(gain);
   EXPECT_NEAR(gain->low, 20.0 / 15, 1e-12);     // 5 of 20 are saved
   EXPECT_NEAR(gain->high, 20.0 / 12.5, 1e-12);  // half of the pass is
 }
 
-TEST(StepGain, a_roofline_longer_than_the_measured_pass_predicts_nothing) {
-  EXPECT_FALSE(step_gain(10, 5, MeasuredStep{20, 9}));
-  EXPECT_TRUE(step_gain(10, 5, MeasuredStep{20, 9.9}));  // rounding
+TEST(StepGain, a_pass_at_its_roofline_may_uncover_its_arithmetic) {
+  const auto gain = step_gain(taking(20, 23), taking(5, 8), MeasuredStep{20, 20});
+  ASSERT_TRUE(gain);
+  EXPECT_NEAR(gain->low, 20.0 / 8, 1e-12);
+  EXPECT_NEAR(gain->high, 20.0 / 5, 1e-12);
+}
+
+TEST(StepGain, a_pass_a_little_below_its_roofline_is_at_it) {
+  const auto gain = step_gain(taking(10, 10), taking(5, 5), MeasuredStep{9, 9});
+  ASSERT_TRUE(gain);
+  EXPECT_NEAR(gain->low, 2, 1e-12);
+  EXPECT_NEAR(gain->high, 2, 1e-12);
+}
+
+TEST(StepGain, a_roofline_far_longer_than_the_measured_pass_predicts_nothing) {
+  EXPECT_FALSE(step_gain(taking(10, 10), taking(5, 5), MeasuredStep{20, 7}));
+  EXPECT_FALSE(step_gain(taking(10, 10), taking(5, 5), MeasuredStep{0, 0}));
+}
+
+TEST(Changes, a_variant_that_lengthens_the_step_is_not_part_of_what_goes_together) {
+  Hardware slow = machine();
+  slow.peak_flops[static_cast<std::size_t>(Precision::fp16)] = 1e12;
+  const auto all = changes(seventy_billion(Attention::gqa), load, slow, {});
+  ASSERT_NE(find(all, "MLA"), nullptr);
+  EXPECT_EQ(all.back().kind, "together");
+  EXPECT_EQ(all.back().shape.attention.attention, Attention::gqa);
+}
+
+TEST(StepGain, what_changes_nothing_gains_nothing) {
+  for (const double pass : {8.0, 10.0, 11.0, 40.0}) {
+    const auto gain = step_gain(taking(10, 12), taking(10, 12), MeasuredStep{50, pass});
+    ASSERT_TRUE(gain);
+    EXPECT_NEAR(gain->high, 1, 1e-12);
+    EXPECT_LE(gain->low, 1);
+  }
 }
 
 }  // namespace

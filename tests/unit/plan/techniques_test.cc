@@ -18,7 +18,9 @@ KvShape small() {
 
 Techniques assumed() {
   Techniques t;
-  t.recent_blocks = 2;  // 32 tokens
+  t.zero_share = 0.7, t.fp8_share = 0.5, t.recent_blocks = 2;  // of 16 tokens
+  t.old_read_share = 0.05, t.shared_prefix = 0.5, t.sharing = 8;
+  t.delta_every = 8, t.delta_bits = 4, t.projected_heads = 0.5, t.projected_width = 0.25;
   return t;
 }
 
@@ -122,6 +124,13 @@ TEST(Techniques, together_they_take_no_more_than_any_alone) {
       }
     }
   }
+}
+
+TEST(Techniques, differences_that_need_more_bits_than_8_bit_tokens_save_of_the_others_only) {
+  Techniques t = assumed();
+  t.delta_bits = 12, t.projected_heads = 1, t.projected_width = 1;
+  // 16-bit tokens 2 / 8 + 7 / 8 x 1.5, 8-bit ones 1
+  EXPECT_NEAR(row("combined", small(), 1e5, t).own, 32 * 4 * (0.5 * 1 + 0.5 * 1.5625), 1e-9);
 }
 
 TEST(Techniques, a_recent_window_beyond_the_unshared_part_holds_shared_tokens_once) {
