@@ -21,6 +21,7 @@ std::string name_of(const EmbeddedFile& file) {
 std::vector<std::string> names_of(const std::vector<EmbeddedFile>& files) {
   std::vector<std::string> names;
   std::transform(files.begin(), files.end(), std::back_inserter(names), name_of);
+  std::sort(names.begin(), names.end());
   return names;
 }
 
