@@ -69,7 +69,7 @@ using Line = std::array<std::string, 6>;
 
 Line line_of(const Advice& advice, const Advised& one) {
   const plan::DecodeCost &now = advice.now, &then = one.cost;
-  return {one.change.what,
+  return {one.change.kind == "together" ? one.change.kind : one.change.what,
           fmt::format("{} ({:.2f} x)", quantity(then.intensity(), "FLOP/B"), then.intensity() / now.intensity()),
           fmt::format("{} ({:+.0f} %)", quantity(then.footprint(advice.load), "B"),
                       (then.footprint(advice.load) / now.footprint(advice.load) - 1) * 100),

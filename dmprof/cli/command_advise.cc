@@ -24,7 +24,10 @@ struct Flags {
 
 Result<ExitStatus> advise_command(Flags& flags, bool json) {
   if (flags.claim) {
+    const AdviceQuestion& q = flags.question;
     if (json) return fail(ErrorKind::usage, "--claim prints a table; leave out --json");
+    if (!q.file.empty() || !q.hardware.empty() || !q.model.empty() || q.batch + q.tokens + q.context > 0)
+      return fail(ErrorKind::usage, "--claim has its own model, hardware and load; type it alone");
     auto text = claim_text();
     if (!text) return tl::unexpected(text.error());
     DMPROF_TRY(write_out(*text));
