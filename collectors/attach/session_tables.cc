@@ -12,6 +12,9 @@ bool same(const ring::PageKnob& a, const ring::PageKnob& b) {
          a.handle == b.handle && a.unit == b.unit;
 }
 
+// What nothing turns is no knob. Only of the model: an engine must not tell of the machine, or of the recorder.
+bool is_fact(const ring::PageKnob& knob) { return knob.how == "fact" && knob.name.starts_with("model."); }
+
 }  // namespace
 
 Status Session::introduce(std::uint32_t host_domain) {
@@ -68,6 +71,10 @@ Status Session::refresh_knobs(std::uint32_t count) {
     if (knobs_.size() <= i) knobs_.resize(i + 1u);
     knobs_[i] = **knob;
     const ring::PageKnob& k = knobs_[i];
+    if (is_fact(k)) {
+      DMPROF_TRY(sink_.set_environment(k.name, k.value));
+      continue;
+    }
     // What was set before the attachment holds from the start.
     const TimeNs since = known && k.since != 0 ? clock_.map().time(k.since) : 0;
     DMPROF_TRY(sink_.add_knob({process_, k.name, k.value, k.type, k.range, k.how, k.handle, k.unit, since}));

@@ -19,8 +19,7 @@ namespace dmprof::cli {
 namespace {
 
 // Commands of the product's contract that this version does not have yet.
-constexpr std::array<std::string_view, 7> planned_commands = {"import", "advise", "compare", "gate",
-                                                              "report", "view",   "top"};
+constexpr std::array<std::string_view, 6> planned_commands = {"import", "compare", "gate", "report", "view", "top"};
 
 // Flags of the contract that this version does not have yet, and the command they belong to.
 struct PlannedFlag {
@@ -28,9 +27,9 @@ struct PlannedFlag {
 };
 constexpr std::array<PlannedFlag, 1> planned_flags = {{{"attach", "--url"}}};
 
-constexpr auto declare_all = {declare_run,       declare_attach, declare_metrics, declare_diagnose,
-                              declare_query,     declare_export, declare_rules,   declare_doctor,
-                              declare_calibrate, declare_tune,   declare_plan,    declare_whatif};
+constexpr auto declare_all = {declare_run,    declare_attach, declare_metrics, declare_diagnose,  declare_query,
+                              declare_export, declare_rules,  declare_doctor,  declare_calibrate, declare_tune,
+                              declare_plan,   declare_whatif, declare_advise};
 
 std::vector<std::string> command_names(const CLI::App& app) {
   std::vector<std::string> names;

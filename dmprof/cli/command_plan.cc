@@ -1,5 +1,6 @@
 // dmprof plan: calculators that need no recording. Every figure is printed with its formula.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <cmath>
@@ -15,6 +16,8 @@
 #include "dmprof/cli/commands.h"
 #include "dmprof/cli/output.h"
 #include "dmprof/cli/plan_sheet.h"
+#include "dmprof/cli/plan_techniques.h"
+#include "dmprof/cli/presets.h"
 #include "dmprof/cli/terminal.h"
 #include "dmprof/cli/values.h"
 
@@ -24,16 +27,6 @@ namespace {
 
 constexpr std::uint32_t most = 1u << 24;  // of any count on the command line
 constexpr std::uint64_t most_positions = 64;
-
-struct Machine {
-  std::string_view name, source;
-  double peak_flops, bandwidth;
-};
-// Peaks as their sources state them: what a machine reaches is measured with dmprof calibrate or from a recording.
-constexpr std::array<Machine, 3> machines = {
-    {{"h100", "datasheet, dense BF16", 989.5e12, 3.35e12},
-     {"h100-sparse", "datasheet, 2:4 sparse BF16", 1979e12, 3.35e12},
-     {"c8", "article on the Corsair card; 160 TFLOP/s is a fit to its batch table", 160e12, 3e12}}};
 
 struct Flags {
   // machine
@@ -48,6 +41,7 @@ struct Flags {
   // lookahead, batch
   std::string acceptance = "0.8,0.8,0.8,0.8,0.8,0.8,0.8,0.8", verify, host = "0ms";
   double draft_cost = 0.1, parameters_b = 70, weight_bytes = 2;
+  TechniqueFlags techniques;
 };
 
 Result<double> quantity(std::string_view flag, const std::string& text, Quantity kind) {
@@ -65,15 +59,9 @@ Result<plan::Roofline> machine_of(const Flags& flags) {
   plan::Roofline machine;
   const std::string name = flags.hardware.empty() && flags.peak_flops.empty() ? "h100" : flags.hardware;
   if (!name.empty()) {
-    std::vector<std::string> known;
-    for (const Machine& one : machines) {
-      known.emplace_back(one.name);
-      if (one.name == name) machine = {one.peak_flops, one.bandwidth};
-    }
-    if (machine.peak_flops == 0)
-      return fail(ErrorKind::usage,
-                  fmt::format("--hardware: there is no {}{}; there are {}, or give --peak-flops and --bandwidth", name,
-                              did_you_mean(name, known), fmt::join(known, ", ")));
+    auto known = hardware_named("--hardware", name);
+    if (!known) return tl::unexpected(known.error());
+    machine = known->roofline(plan::Precision::fp16);
   }
   if (!flags.peak_flops.empty()) {
     auto peak = quantity("--peak-flops", flags.peak_flops, Quantity::compute);
@@ -165,6 +153,14 @@ Result<Sheet> kv(const Flags& flags) {
   for (const double context : {4096.0, 32768.0, 131072.0, 1048576.0})
     sheet.rows.push_back({context, token * context, plan::sequences_that_fit(*shape, context, *memory)});
   return sheet;
+}
+
+Result<Sheet> techniques(const Flags& flags) {
+  auto shape = shape_of(flags);
+  if (!shape) return tl::unexpected(shape.error());
+  auto memory = quantity("--memory", flags.memory, Quantity::size);
+  if (!memory) return tl::unexpected(memory.error());
+  return technique_sheet(*shape, flags.context, *memory, flags.techniques);
 }
 
 Result<Sheet> window(const Flags& flags) {
@@ -281,8 +277,9 @@ Result<ExitStatus> print(Calculator calculator, const Flags& flags, bool json) {
 }
 
 void declare_machine(const Syntax& app, Flags& flags) {
-  app.text("--hardware", flags.hardware, "NAME",
-           "h100 (default), h100-sparse or c8: peaks as their sources state them");
+  app.text("--hardware", flags.hardware, "NAME|FILE",
+           fmt::format("{} (h100), 16-bit peaks as their sources state them; or a profile (.yaml)",
+                       fmt::join(hardware_names(), ", ")));
   app.text("--peak-flops", flags.peak_flops, "RATE", "such as 989TFLOP/s, in place of the preset's");
   app.text("--bandwidth", flags.bandwidth, "RATE", "such as 3.35TB/s, in place of the preset's");
 }
@@ -309,7 +306,8 @@ void declare_acceptance(const Syntax& app, Flags& flags) {
 }  // namespace
 
 DeclaredCommand declare_plan(const Syntax& root, const std::shared_ptr<Shared>& shared) {
-  const Syntax app = root.command("plan", "Calculators that need no recording: kv, window, roofline, lookahead, batch");
+  const Syntax app =
+      root.command("plan", "Calculators that need no recording: kv, kv-techniques, window, roofline, lookahead, batch");
   auto flags = std::make_shared<Flags>();
   app.flag("--json", shared->json, "Print JSON");
   std::vector<std::pair<Syntax, Calculator>> calculators;
@@ -319,6 +317,13 @@ DeclaredCommand declare_plan(const Syntax& root, const std::shared_ptr<Shared>& 
   kv_app.count("--batch", flags->batch, most, "N", "Sequences at once (1)");
   kv_app.text("--memory", flags->memory, "SIZE", "Memory they must fit into (128GB)");
   calculators.emplace_back(kv_app, kv);
+
+  const Syntax techniques_app = app.command(
+      "kv-techniques", "What seven techniques would leave of the key-value cache, under stated assumptions");
+  declare_shape(techniques_app, *flags);
+  techniques_app.text("--memory", flags->memory, "SIZE", "Memory the caches must fit into (128GB)");
+  declare_techniques(techniques_app, flags->techniques);
+  calculators.emplace_back(techniques_app, techniques);
 
   const Syntax window_app =
       app.command("window", "Effective bandwidth, and the heads that can be streamed within a latency");
@@ -353,13 +358,15 @@ DeclaredCommand declare_plan(const Syntax& root, const std::shared_ptr<Shared>& 
   batch_app.text("--host", flags->host, "TIME", "Of a step, not hidden behind the device (0ms)");
   calculators.emplace_back(batch_app, batch);
 
-  return {app, [flags, shared, calculators]() -> Result<ExitStatus> {
-            for (const auto& [syntax, calculator] : calculators) {
-              if (syntax.typed()) return print(calculator, *flags, shared->json);
-            }
-            return fail(ErrorKind::usage,
-                        "plan needs one of kv, window, roofline, lookahead, batch; dmprof plan --help lists them");
-          }};
+  return {
+      app, [flags, shared, calculators]() -> Result<ExitStatus> {
+        for (const auto& [syntax, calculator] : calculators) {
+          if (syntax.typed()) return print(calculator, *flags, shared->json);
+        }
+        return fail(
+            ErrorKind::usage,
+            "plan needs one of kv, kv-techniques, window, roofline, lookahead, batch; dmprof plan --help lists them");
+      }};
 }
 
 }  // namespace dmprof::cli

@@ -44,6 +44,7 @@ DeclaredCommand declare_metrics(const Syntax& root, const std::shared_ptr<Shared
 DeclaredCommand declare_diagnose(const Syntax& root, const std::shared_ptr<Shared>& shared);
 DeclaredCommand declare_tune(const Syntax& root, const std::shared_ptr<Shared>& shared);
 DeclaredCommand declare_plan(const Syntax& root, const std::shared_ptr<Shared>& shared);
+DeclaredCommand declare_advise(const Syntax& root, const std::shared_ptr<Shared>& shared);
 DeclaredCommand declare_query(const Syntax& root, const std::shared_ptr<Shared>& shared);
 DeclaredCommand declare_export(const Syntax& root, const std::shared_ptr<Shared>& shared);
 DeclaredCommand declare_rules(const Syntax& root, const std::shared_ptr<Shared>& shared);

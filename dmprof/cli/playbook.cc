@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "dmprof/cli/embedded.h"
+
 namespace dmprof::cli {
 
 namespace {
@@ -42,7 +44,7 @@ void add(rules::RuleFolder& playbook, rules::RuleFolder added) {
 
 Result<rules::RuleFolder> load_playbook(const std::vector<std::string>& folders) {
   rules::RuleFolder playbook;
-  for (const EmbeddedRule& embedded : embedded_playbook()) {
+  for (const EmbeddedFile& embedded : embedded_playbook()) {
     auto rule = rules::parse_rule(embedded.yaml, embedded.file);
     if (!rule) return tl::unexpected(rule.error());
     playbook.rules.push_back(std::move(*rule));

@@ -2,19 +2,12 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "dmprof/base/error.h"
 #include "rules/engine/rule.h"
 
 namespace dmprof::cli {
-
-struct EmbeddedRule {
-  std::string_view file;
-  std::string_view yaml;
-};
-std::vector<EmbeddedRule> embedded_playbook();
 
 // Built-in rules, then those of each folder; a rule of a folder replaces a built-in one of the same id.
 // $XDG_CONFIG_HOME/dmprof/rules is such a folder, the first, where it exists. A file that holds no rule is refused and

@@ -70,7 +70,7 @@ std::string quantity(double value, std::string_view unit) {
   if (!std::isfinite(value)) return "not a number";
   if (unit == "ns") return scaled(value, times, "");
   if (unit == "ratio") return percent(value);
-  if (unit == "B/s" || unit == "FLOP/s" || unit == "bytes" || unit == "B")
+  if (unit == "B/s" || unit == "FLOP/s" || unit == "OP" || unit == "bytes" || unit == "B")
     return scaled(value, decimal, unit == "bytes" ? "B" : unit);
   if (value == std::floor(value) && std::fabs(value) < 1e15)
     return fmt::format("{}{} {}", value < 0 ? "-" : "", thousands(static_cast<std::uint64_t>(std::fabs(value))), unit);

@@ -228,7 +228,10 @@ typedef struct dmprof_knob { /* a setting that `diagnose --verify`, `whatif` and
   const char* value;
   const char* type;   /* "integer", "real", "choice", "path" */
   const char* range;  /* "1..16", "0|1|2" */
-  const char* how;    /* "environment", "flag", "file" */
+  const char* how;    /* "environment", "flag", "file"; "fact": nothing turns it. A fact named model.… goes to the
+                         recording's environment: layers, hidden, feed_forward, vocabulary, matrices (of a feed-forward
+                         block), tied, attention ("mha", "gqa", "mla"), heads, kv_heads, head_size, latent, rotary,
+                         weight_bytes and kv_bytes (of an element), parameter_bytes */
   const char* handle; /* DM_LOOKAHEAD, --lookahead, or the file's path */
   const char* unit;
 } dmprof_knob;

@@ -65,6 +65,32 @@ void register_knobs(const Settings& s) {
   r.whole("baseline_every", s.baseline_every, 0, 1000000, {nullptr, "--baseline-every"}, "steps");
 }
 
+void register_model(const ModelLayout& target, const Settings& settings) {
+  const ModelConfig& c = target.config;
+  const auto fact = [](const char* name, const std::string& value) {
+    const dmprof_knob info{
+        .name = name, .value = value.c_str(), .type = "fact", .range = "", .how = "fact", .handle = "", .unit = ""};
+    dmprof_knob_register(&info);
+  };
+  std::uint64_t elements = 0;
+  for (const MatrixInfo& matrix : target.matrices) elements += std::uint64_t{matrix.rows} * matrix.columns;
+  fact("model.layers", std::to_string(c.layers));
+  fact("model.hidden", std::to_string(c.dim));
+  fact("model.feed_forward", std::to_string(c.ffn));
+  fact("model.vocabulary", std::to_string(c.vocab));
+  fact("model.matrices", "3");
+  fact("model.tied", c.tied_output ? "1" : "0");
+  fact("model.attention", c.kv_heads < c.heads ? "gqa" : "mha");
+  fact("model.heads", std::to_string(c.heads));
+  fact("model.kv_heads", std::to_string(c.kv_heads));
+  fact("model.head_size", std::to_string(c.head_dim));
+  fact("model.kv_bytes", settings.kv_f32 ? "4" : "2");
+  fact("model.parameter_bytes", std::to_string(target.parameter_bytes()));
+  if (elements > 0)
+    fact("model.weight_bytes",
+         fmt::format("{:.6g}", static_cast<double>(target.parameter_bytes()) / static_cast<double>(elements)));
+}
+
 void register_machine(const Settings& settings) {
   dmprof_capacity_info dram{};
   dram.name = "dram";

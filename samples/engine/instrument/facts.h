@@ -1,7 +1,9 @@
-// What the engine tells about itself once: the knobs that can be turned and how, and the capacities of what it runs on.
+// What the engine tells about itself once: the knobs that can be turned and how, the shape of its model, and the
+// capacities of what it runs on.
 #pragma once
 
 #include "samples/engine/instrument/block_recorder.h"
+#include "samples/engine/model/weights.h"
 #include "samples/engine/runtime/settings.h"
 
 namespace dmengine {
@@ -9,6 +11,9 @@ namespace dmengine {
 // Every knob with its value, its range, and the handle that really turns it in this run: the flag where a flag was
 // given (it beats the variable) or where there is no variable.
 void register_knobs(const Settings& settings);
+
+// The shape of the target, for advice about it.
+void register_model(const ModelLayout& target, const Settings& settings);
 
 // Main memory and the compute threads; their peaks are not known to the engine: a recording has them from
 // `dmprof calibrate`, which measures them.

@@ -21,6 +21,7 @@ dmprof::Result<std::unique_ptr<Engine>> Engine::load(const Settings& settings, R
   DMPROF_TRY(engine->open_models());
   recorder.calibrate();
   register_knobs(settings);
+  register_model(*engine->target_->layout, settings);
   register_machine(settings);
   DMPROF_TRY(settings.resident > 0 ? engine->open_streamed() : engine->open_resident());
   recorder.leave();

@@ -2,8 +2,8 @@
 // the article describes it, not the shipping product.
 #pragma once
 
+#include "dmprof/base/description/section.h"
 #include "samples/simcard/card/parameters.h"
-#include "samples/simcard/config/section.h"
 
 namespace dmprof::simcard {
 

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "dmprof/base/description/section.h"
 #include "dmprof/base/error.h"
 #include "dmprof/workload/arrivals.h"
-#include "samples/simcard/config/section.h"
 
 namespace dmprof::simcard {
 

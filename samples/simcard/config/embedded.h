@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "dmprof/base/description/document.h"
 #include "dmprof/base/error.h"
-#include "samples/simcard/config/document.h"
 
 namespace dmprof::simcard {
 

@@ -10,6 +10,31 @@
 namespace dmprof::simcard {
 namespace {
 
+// The shape of a dense model, for advice about it; what a step reads of experts no shape says.
+void register_model(const Model& model) {
+  if (model.experts > 0) return;
+  constexpr std::array<const char*, 3> kinds = {"mha", "gqa", "mla"};
+  const auto fact = [](const char* name, const std::string& value) {
+    const dmprof_knob info{
+        .name = name, .value = value.c_str(), .type = "fact", .range = "", .how = "fact", .handle = "", .unit = ""};
+    dmprof_knob_register(&info);
+  };
+  fact("model.name", model.name);
+  fact("model.layers", fmt::format("{}", model.layers));
+  fact("model.hidden", fmt::format("{}", model.hidden));
+  fact("model.feed_forward", fmt::format("{}", model.feed_forward));
+  fact("model.vocabulary", fmt::format("{}", model.vocabulary));
+  fact("model.matrices", fmt::format("{}", model.matrices));
+  fact("model.attention", kinds[static_cast<std::size_t>(model.attention)]);
+  fact("model.heads", fmt::format("{}", model.heads));
+  fact("model.kv_heads", fmt::format("{}", model.kv_heads));
+  fact("model.head_size", fmt::format("{}", model.head_size));
+  fact("model.latent", fmt::format("{}", model.latent));
+  fact("model.rotary", fmt::format("{}", model.rotary));
+  fact("model.weight_bytes", fmt::format("{:g}", model.weight_bytes));
+  fact("model.kv_bytes", fmt::format("{:g}", model.kv_bytes));
+}
+
 constexpr std::uint32_t kMostTracks = 1024;  // of engines, and of nodes that prefill; the SDK has room for 4096
 
 std::uint64_t whole(double bytes) {
@@ -46,6 +71,7 @@ NodeRecorder::NodeRecorder(const ServeSpec& spec, std::uint32_t clock) : clock_(
        ++i)
     prefill_nodes_.push_back(track(fmt::format("prefill node {}", i)));
   register_capacities(spec);
+  register_model(spec.model);
 }
 
 NodeRecorder::~NodeRecorder() {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "samples/simcard/config/section.h"
+#include "dmprof/base/description/section.h"
 #include "samples/simcard/scenario/conduct.h"
 #include "samples/simcard/scenario/scenario.h"
 #include "samples/simcard/serve/serve.h"

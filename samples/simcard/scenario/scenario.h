@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "dmprof/base/description/document.h"
 #include "dmprof/base/error.h"
-#include "samples/simcard/config/document.h"
 
 namespace dmprof::simcard {
 

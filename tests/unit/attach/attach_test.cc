@@ -91,6 +91,28 @@ TEST_F(Attach, attaches_detaches_and_attaches_again) {
   EXPECT_EQ(engine.join(), 0);
 }
 
+TEST_F(Attach, a_fact_about_the_model_is_no_knob_and_one_about_anything_else_is_no_fact) {
+  ChildEngine engine([](const ChildEngine::Child& child) {
+    const dmprof_knob layers = {"model.layers", "12", "fact", "", "fact", "", ""};
+    const dmprof_knob command = {"command", "rm -rf /", "fact", "", "fact", "", ""};
+    dmprof_knob_register(&layers);
+    dmprof_knob_register(&command);
+    child.ready();
+    child.wait();
+  });
+  ASSERT_TRUE(engine.wait_ready());
+  test::VectorSink sink;
+  AttachCollector collector(options_for(engine.pid()));
+  ASSERT_TRUE(collector.start(sink));
+  ASSERT_TRUE(collector.stop());
+  EXPECT_EQ(sink.environment.at("model.layers"), "12");
+  EXPECT_FALSE(sink.environment.contains("command"));
+  ASSERT_EQ(sink.knobs.size(), 1u);
+  EXPECT_EQ(sink.knobs[0].name, "command");
+  engine.go();
+  EXPECT_EQ(engine.join(), 0);
+}
+
 TEST_F(Attach, tells_knobs_capacities_and_virtual_clocks_to_every_new_collector) {
   ChildEngine engine([](const ChildEngine::Child& child) {
     const dmprof_knob lookahead = {"lookahead", "4", "integer", "1..16", "environment", "DM_LOOKAHEAD", "tokens"};

@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 
+#include "dmprof/base/description/document.h"
 #include "samples/simcard/card/read.h"
-#include "samples/simcard/config/document.h"
 #include "samples/simcard/config/embedded.h"
 #include "tests/unit/simcard_card/cards.h"
 

@@ -4,8 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include "dmprof/base/description/document.h"
 #include "samples/simcard/card/read.h"
-#include "samples/simcard/config/document.h"
 #include "tests/unit/simcard_card/cards.h"
 #include "tests/unit/simcard_card/recording_observer.h"
 

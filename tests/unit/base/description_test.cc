@@ -1,10 +1,10 @@
-#include "samples/simcard/config/section.h"
+#include "dmprof/base/description/section.h"
 
 #include <gmock/gmock.h>
 
-#include "samples/simcard/config/document.h"
+#include "dmprof/base/description/document.h"
 
-namespace dmprof::simcard {
+namespace dmprof {
 namespace {
 
 using testing::ElementsAre;
@@ -138,4 +138,4 @@ TEST(Document, MissingFileSaysSo) {
 }
 
 }  // namespace
-}  // namespace dmprof::simcard
+}  // namespace dmprof

@@ -1,4 +1,4 @@
-#include "samples/simcard/config/document.h"
+#include "dmprof/base/description/document.h"
 
 #include <filesystem>
 #include <fstream>
@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
 
-#include "samples/simcard/config/value.h"
+#include "dmprof/base/description/value.h"
 
-namespace dmprof::simcard {
+namespace dmprof {
 namespace {
 
 constexpr std::uintmax_t largest_file = 1 << 20;
@@ -89,4 +89,4 @@ Result<Document> Document::parse(std::string_view text, std::string name) {
   }
 }
 
-}  // namespace dmprof::simcard
+}  // namespace dmprof

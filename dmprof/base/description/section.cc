@@ -1,4 +1,4 @@
-#include "samples/simcard/config/section.h"
+#include "dmprof/base/description/section.h"
 
 #include <algorithm>
 #include <charconv>
@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "dmprof/base/description/value.h"
 #include "dmprof/base/suggest.h"
-#include "samples/simcard/config/value.h"
 
-namespace dmprof::simcard {
+namespace dmprof {
 namespace {
 
 // Keys and values are shown without control characters and not at any length.
@@ -217,4 +217,4 @@ Status Section::finish() {
 
 bool Section::ok() const { return !error_->has_value(); }
 
-}  // namespace dmprof::simcard
+}  // namespace dmprof

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace dmprof::simcard {
+namespace dmprof {
 
 struct Value {
   struct Field;
@@ -21,4 +21,4 @@ struct Value::Field {
   Value value;
 };
 
-}  // namespace dmprof::simcard
+}  // namespace dmprof

@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
+#include "dmprof/base/description/section.h"
 #include "dmprof/base/error.h"
-#include "samples/simcard/config/section.h"
 
-namespace dmprof::simcard {
+namespace dmprof {
 
 // Files above 1 MiB, nested deeper than 32, with duplicate keys, aliases or several documents are refused: a
 // description needs none of them.
@@ -29,4 +29,4 @@ class Document {
   std::string name_;
 };
 
-}  // namespace dmprof::simcard
+}  // namespace dmprof

@@ -20,7 +20,7 @@
 #include "dmprof/base/error.h"
 #include "dmprof/base/quantity.h"
 
-namespace dmprof::simcard {
+namespace dmprof {
 
 struct Value;
 
@@ -77,4 +77,4 @@ class Section {
   std::vector<std::string> asked_;
 };
 
-}  // namespace dmprof::simcard
+}  // namespace dmprof
