@@ -18,14 +18,14 @@ namespace dmprof::cli {
 
 namespace {
 
-constexpr double agreement = 0.1;  // of the recorded intensity and the model's
+constexpr double agreement = 0.1;  // of what was recorded and the model's
 
 // What the decode steps of a recording say.
 struct Recorded {
   plan::DecodeLoad load;
   bool has_steps = false, has_context = false;
   plan::MeasuredStep step;
-  std::optional<double> intensity;
+  std::optional<RecordedWork> work;
   std::optional<plan::Hardware> hardware;
   std::string no_hardware;  // why not
 };
@@ -69,7 +69,7 @@ Recorded look(const Recording& recording) {
   for (const SpeculationStep& row : view.speculation(scope)) positions += row.position, ++rows;
   if (rows > 0) result.load.context = positions / rows, result.has_context = true;
   const MetricValue intensity = roofline::operational_intensity(view, scope);
-  if (intensity.ok()) result.intensity = intensity.value;
+  if (intensity.ok()) result.work = {*intensity.value, roofline::work(view, scope).bytes_per_step};
   const MetricValue ridge = roofline::ridge_point(view, scope);
   if (ridge.ok()) result.hardware = hardware_of(view, ridge);
   result.no_hardware = ridge.reason;
@@ -91,17 +91,22 @@ Status take_load(const AdviceQuestion& question, const Recorded& recorded, Advic
   return {};
 }
 
+// The recorded step is that of this model only where the shape reads and multiplies what was recorded.
 void compare(const AdviceQuestion& question, const Recorded& recorded, Advice& advice) {
   const bool same_load = question.batch == 0 && question.tokens == 0 && question.context == 0;
-  if (!same_load || !recorded.intensity) return;
-  advice.recorded_intensity = recorded.intensity;
-  const double model = advice.now.intensity();
-  if (std::fabs(model / *recorded.intensity - 1) > agreement)
+  if (!same_load || !recorded.work) return;
+  advice.work = recorded.work;
+  const double bytes = advice.now.weight_bytes + advice.now.kv_bytes, intensity = advice.now.intensity();
+  const auto agree = [](double a, double b) { return std::fabs(a / b - 1) <= agreement; };
+  if (!agree(bytes, recorded.work->bytes) || !agree(intensity, recorded.work->intensity)) {
     advice.notes.push_back(fmt::format(
-        "the shape gives {:.3g} FLOP/B where {:.3g} were recorded: it is not the model that ran, or the engine "
-        "reads other bytes than the shape says",
-        model, *recorded.intensity));
-  if (question.hardware.empty() && recorded.has_steps) advice.measured = recorded.step;
+        "the shape reads {:.3g} MB a step at {:.3g} FLOP/B where {:.3g} MB at {:.3g} were recorded: it is not the "
+        "model "
+        "that ran, or the engine reads other bytes than the shape says; the recorded step is left out of account",
+        bytes / 1e6, intensity, recorded.work->bytes / 1e6, recorded.work->intensity));
+  } else if (question.hardware.empty()) {
+    advice.measured = recorded.step;
+  }
 }
 
 void add_changes(Advice& advice, const plan::AdviceOptions& options) {

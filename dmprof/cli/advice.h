@@ -28,6 +28,11 @@ struct Advised {
   std::optional<plan::Gain> gain;  // nothing: the recorded step and its roofline do not agree
 };
 
+// What the target's passes of a recording did: FLOP/B, and bytes a step.
+struct RecordedWork {
+  double intensity = 0, bytes = 0;
+};
+
 struct Advice {
   std::string run;  // the recording, "" without one
   plan::ModelShape model;
@@ -35,10 +40,10 @@ struct Advice {
   plan::DecodeLoad load;
   std::string model_source, hardware_source, load_source;  // in words
   plan::DecodeCost now;
-  std::optional<plan::MeasuredStep> measured;  // of the same machine only
-  std::optional<double> recorded_intensity;
-  std::vector<Advised> changes;    // the largest gain first, what goes together last
-  std::vector<std::string> notes;  // what limits all of it
+  std::optional<plan::MeasuredStep> measured;  // of the same model, load and machine only
+  std::optional<RecordedWork> work;            // of the same load only
+  std::vector<Advised> changes;                // the largest gain first, what goes together last
+  std::vector<std::string> notes;              // what limits all of it
 };
 
 // Errors: those of the recording and the files; cannot_answer, with what to add, where neither has what is needed.

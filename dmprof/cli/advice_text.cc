@@ -146,10 +146,14 @@ std::string advice_text(const Advice& advice, const report::Style& style) {
          fmt::format("step {}, of it the target's pass {}", quantity(advice.measured->step * 1e9, "ns"),
                      quantity(advice.measured->pass * 1e9, "ns")));
   }
-  if (advice.recorded_intensity)
+  if (advice.work) {
+    const auto work = [](double intensity, double bytes) {
+      return fmt::format("{}, {} a step", quantity(intensity, "FLOP/B"), quantity(bytes, "B"));
+    };
     head("Check", "",
-         fmt::format("{} recorded, {} by the model", quantity(*advice.recorded_intensity, "FLOP/B"),
-                     quantity(advice.now.intensity(), "FLOP/B")));
+         fmt::format("{} recorded; {} by the model", work(advice.work->intensity, advice.work->bytes),
+                     work(advice.now.intensity(), advice.now.weight_bytes + advice.now.kv_bytes)));
+  }
   text += "\n";
   std::vector<Line> lines = {
       {"", "intensity (OI)", "a request (CF)", "roofline step", "faster", "sequences that fit"},
@@ -196,10 +200,10 @@ std::string advice_json(const Advice& advice) {
                     {"tokens", advice.load.tokens},
                     {"context", advice.load.context},
                     {"source", advice.load_source}};
-  object["recorded"] = {
-      {"step_time", advice.measured ? Json(advice.measured->step * 1e9) : Json(nullptr)},
-      {"pass_time", advice.measured ? Json(advice.measured->pass * 1e9) : Json(nullptr)},
-      {"operational_intensity", advice.recorded_intensity ? number(*advice.recorded_intensity) : Json(nullptr)}};
+  object["recorded"] = {{"step_time", advice.measured ? Json(advice.measured->step * 1e9) : Json(nullptr)},
+                        {"pass_time", advice.measured ? Json(advice.measured->pass * 1e9) : Json(nullptr)},
+                        {"operational_intensity", advice.work ? number(advice.work->intensity) : Json(nullptr)},
+                        {"bytes_per_step", advice.work ? number(advice.work->bytes) : Json(nullptr)}};
   object["now"] = cost_json(advice.now, advice.load);
   object["changes"] = Json::array();
   for (const Advised& one : advice.changes) {
