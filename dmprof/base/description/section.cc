@@ -69,8 +69,14 @@ const Value* Section::needed(std::string_view key, bool optional) {
     complain(key, "has no value; write one or remove the key");
     return nullptr;
   }
-  if (!value && !optional) complain(key, "is missing; add it");
-  return value;
+  if (value || optional) return value;
+  // Where it is only misspelt, the line with the misspelling is the one to mend.
+  const std::string near = nearest(key, keys());
+  if (near.empty() || std::find(asked_.begin(), asked_.end(), near) != asked_.end())
+    complain(key, "is missing; add it");
+  else
+    complain(near, fmt::format("is not a known key (did you mean \"{}\"?)", key));
+  return nullptr;
 }
 
 const std::string* Section::scalar(std::string_view key, bool optional) {

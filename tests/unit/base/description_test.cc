@@ -72,6 +72,7 @@ TEST(Section, UnknownKeyIsRefusedWithTheNearestKnownOne) {
 TEST(Section, MissingOutOfRangeAndMistypedValuesSayHowToMend) {
   for (const auto& [text, expected] : std::vector<std::pair<const char*, const char*>>{
            {"a: 1", "t.yaml:1: engines: is missing; add it"},
+           {"a: 1\nengins: 4", "t.yaml:2: engins: is not a known key (did you mean \"engines\"?)"},
            {"engines: 0", "t.yaml:1: engines: 0 is out of range; write a number between 1 and 16"},
            {"engines: four", "t.yaml:1: engines: \"four\" is not a whole number"},
            {"engines: 99999999999999999999", "t.yaml:1: engines: 99999999999999999999 is out of range"},
@@ -106,7 +107,7 @@ TEST(Section, ListsOfMappingsCarryTheirIndex) {
     last = link.finish();
   }
   ASSERT_FALSE(last);
-  EXPECT_THAT(last.error().message, StartsWith("t.yaml:3: links[1].name: is missing"));
+  EXPECT_THAT(last.error().message, StartsWith("t.yaml:3: links[1].nam: is not a known key (did you mean \"name\"?)"));
 }
 
 TEST(Document, BrokenYamlNamesTheLine) {

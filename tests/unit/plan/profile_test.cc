@@ -46,7 +46,7 @@ TEST(Profile, what_is_wrong_is_named_with_line_and_key) {
   EXPECT_THAT(refused(read_hardware, profile + "tiel: 64\n"),
               StartsWith("p.yaml:6: tiel: is not a known key (did you mean \"tile\"?)"));
   EXPECT_THAT(refused(read_hardware, with(profile, "bandwidth: 3.35TB/s", "bandwith: 3.35TB/s")),
-              StartsWith("p.yaml:4: memory.bandwidth: is missing"));
+              StartsWith("p.yaml:4: memory.bandwith: is not a known key (did you mean \"bandwidth\"?)"));
   EXPECT_THAT(refused(read_hardware, with(profile, "3.35TB/s", "3.35TB")), StartsWith("p.yaml:4: memory.bandwidth: "));
   EXPECT_THAT(refused(read_hardware, with(profile, "3.35TB/s", "0TB/s")), HasSubstr("must be above 0"));
   EXPECT_THAT(refused(read_hardware, with(profile, "989.5TFLOP/s", "0TFLOP/s")),

@@ -70,7 +70,7 @@ TEST(Hardware, ImpossibleNodesNameFileLineAndKey) {
   EXPECT_THAT(refused("name: x\ncards: 8\n" + card + "link: {bandwidth: 0}\n"),
               HasSubstr("link.bandwidth: must be above 0"));
   EXPECT_THAT(refused("name: x\ncards: 8\n" + card + "link: {bandwith: 1GB/s}\n"),
-              HasSubstr("link.bandwidth: is missing"));
+              HasSubstr("link.bandwith: is not a known key (did you mean \"bandwidth\"?)"));
   EXPECT_THAT(refused("name: x\ncards: 8\n" + card), HasSubstr("link: is missing"));
 }
 
