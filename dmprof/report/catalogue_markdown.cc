@@ -30,9 +30,9 @@ std::string catalogue_markdown(std::span<const Metric> metrics) {
       "| metric | unit | kind | better | what it is | needs | `--by` |\n|---|---|---|---|---|---|---|\n",
       metrics.size());
   for (const Metric& metric : metrics) {
-    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", markdown_code(metric.name), markdown_cell(metric.unit),
-                        to_text(metric.kind), better(metric.direction), markdown_cell(metric.definition),
-                        markdown_cell(metric.needs), breakdowns(metric));
+    text += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", markdown_code(metric.name),
+                        markdown_cell(metric.unit), to_text(metric.kind), better(metric.direction),
+                        markdown_cell(metric.definition), markdown_cell(metric.needs), breakdowns(metric));
   }
   return text;
 }

@@ -131,8 +131,11 @@ Asked Store::ask(BlockId block, std::uint64_t bytes) {
               true};
   if (const Flight* const flight = in_flight_.find(block); flight != nullptr) {
     const bool prefetch = flight->cause == FetchCause::prefetch;
-    asked = {prefetch ? Found::late : Found::miss, prefetch ? Origin::prefetched : Origin::demand, flight->ready,
-             access.resident};
+    if (flight->ready > simulation_.now())  // else it was demanded, has come and is being written
+      asked = {prefetch ? Found::late : Found::miss, prefetch ? Origin::prefetched : Origin::demand, flight->ready,
+               access.resident};
+    else
+      asked.held = access.resident;
   } else if (!access.resident) {
     queued_.erase(block);
     asked = {Found::miss, Origin::demand, demand(block, bytes), false};
@@ -181,9 +184,15 @@ SimTime Store::fill(std::uint64_t bytes) {
 
 void Store::on_event(std::uint32_t kind, std::uint64_t block) {
   Flight& flight = *in_flight_.find(block);
-  if (kind == arrived && flight.cached) {
-    flight.ready = fill(flight.bytes);
-    if (flight.ready > simulation_.now()) return simulation_.at(flight.ready, *this, landed, block);
+  if (kind == arrived) {
+    const bool prefetch = flight.cause == FetchCause::prefetch;
+    if (!prefetch) --demanding_;
+    const SimTime written = flight.cached ? fill(flight.bytes) : simulation_.now();
+    if (prefetch) flight.ready = written;  // what was demanded is at the modules already
+    if (written > simulation_.now()) {
+      simulation_.at(written, *this, landed, block);
+      return pump();
+    }
   }
   land(block);
 }
@@ -193,7 +202,7 @@ void Store::land(BlockId block) {
   in_flight_.erase(block);
   if (flight.cached) cache_.unpin(block);
   const bool prefetch = flight.cause == FetchCause::prefetch;
-  --(prefetch ? prefetching_ : demanding_);
+  if (prefetch) --prefetching_;
   if (listener_ != nullptr) {
     if (prefetch) listener_->on_prefetch({PrefetchPoint::completed, block, flight.bytes});
     if (prefetch && !cache_.used(block)) {

@@ -29,8 +29,9 @@ TEST(CatalogueMarkdown, a_row_has_every_part_and_pipes_do_not_break_it) {
   metric.direction = Direction::lower_is_better;
   metric.by = {By::request, By::window};
   const std::string page = catalogue_markdown(std::span(&metric, 1));
-  EXPECT_NE(page.find("| `some_metric` | ratio | scalar | lower is better | \\|this\\| / that | steps | request, window |"),
-            std::string::npos)
+  EXPECT_NE(
+      page.find("| `some_metric` | ratio | scalar | lower is better | \\|this\\| / that | steps | request, window |"),
+      std::string::npos)
       << page;
 }
 
