@@ -123,6 +123,23 @@ TEST(Table, ContradictedClaimsSayWhy) {
   }
 }
 
+// What other rows and threads do meanwhile changes nothing: a row alone on one thread gives what the table has.
+TEST(Table, ARowIsTheSameOnAnyNumberOfThreads) {
+  Result<std::vector<Scenario>> some = table_scenarios();
+  ASSERT_TRUE(some);
+  std::erase_if(*some, [](const Scenario& each) { return each.id != "A14" && each.id != "B6" && each.id != "B7"; });
+  ASSERT_EQ(some->size(), 3u);
+  const Result<std::vector<Outcome>> alone = run_table(*some, experiments(), 1);
+  ASSERT_TRUE(alone);
+  for (const Outcome& outcome : *alone) {
+    const Outcome& among = row(outcome.scenario.id);
+    ASSERT_EQ(outcome.figures.size(), among.figures.size());
+    for (std::size_t i = 0; i < among.figures.size(); ++i)
+      EXPECT_EQ(outcome.figures[i].value, among.figures[i].value)
+          << outcome.scenario.id << " " << among.figures[i].name;
+  }
+}
+
 TEST(Table, TheDocumentIsCurrent) {
   std::ifstream in(std::string(std::getenv("DMPROF_SOURCE_DIR")) + "/docs/scenarios.md");
   const std::string kept((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
