@@ -32,7 +32,11 @@ Json rule_json(const rules::Rule& rule) {
                        {"text", detail.text.en}});
   Json fixes = Json::array();
   for (const rules::Fix& fix : rule.fixes)
-    fixes.push_back({{"knob", fix.knob}, {"to", fix.to}, {"note", fix.note}, {"command", fix.command}});
+    fixes.push_back({{"knob", fix.knob},
+                     {"to", fix.to},
+                     {"note", fix.note.en},
+                     {"note_zh", fix.note.zh},
+                     {"command", fix.command}});
   return {{"rule", rule.id},
           {"title", rule.title.en},
           {"severity", rules::to_text(rule.severity)},

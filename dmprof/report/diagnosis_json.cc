@@ -37,7 +37,8 @@ Json fix_json(const rules::SuggestedFix& fix) {
   object["knob"] = fix.knob;
   object["from"] = fix.from ? Json(*fix.from) : Json(nullptr);
   object["to"] = fix.to;
-  object["note"] = fix.note;
+  object["note"] = fix.note.en;
+  object["note_zh"] = fix.note.zh;
   object["trial"] = fix.trial;
   object["command"] = Json::object();
   for (const auto& [engine, command] : fix.command) object["command"][engine] = command;

@@ -68,7 +68,8 @@ std::string fix_text(const rules::SuggestedFix& fix, const Voice& voice, Told& t
   if (!fix.gain_reason.empty())
     text += fmt::format("      {}\n", sentence(say.unpredicted, printable(fix.gain_reason)));
   if (fix.measured) text += fmt::format("      {}\n", measured_text(*fix.measured, voice));
-  if (!fix.note.empty()) text += fmt::format("      {}\n", printable(fix.note));
+  if (const std::string& note = fix.note.in(voice.language); !note.empty())
+    text += fmt::format("      {}\n", printable(note));
   const auto own = fix.command.find(fix.recorded_engine);
   if (own != fix.command.end())
     text += fmt::format("      {}\n", sentence(say.attempt, voice.style.bold(printable(own->second))));

@@ -11,7 +11,7 @@ std::string fix_lines(const rules::Fix& fix) {
   using Change = rules::Fix::Change;
   const char* verb = fix.change == Change::raise ? "raise" : fix.change == Change::lower ? "lower" : "set";
   std::string text = fmt::format("- {} {} to {}", verb, markdown_code(fix.knob), markdown_code(fix.to));
-  if (!fix.note.empty()) text += ": " + markdown_cell(fix.note);
+  if (!fix.note.en.empty()) text += ": " + markdown_cell(fix.note.en);
   if (!fix.when.empty()) text += fmt::format(" (shown by the recording when {})", markdown_code(fix.when));
   text += '\n';
   for (const auto& [engine, command] : fix.command) text += fmt::format("  - {}: {}\n", engine, markdown_code(command));

@@ -45,8 +45,8 @@ struct SuggestedFix {
   std::string knob;
   std::optional<std::string> from;  // nothing when the engine did not register the knob
   std::string to;
-  std::string note;
-  std::string plain_note;                      // the rule's own, without what is said of trials
+  Text note;
+  Text plain_note;                             // the rule's own, without what is said of trials
   bool typed = true;                           // `to` is a value, not words
   bool trial = false;                          // nothing in the recording shows that it helps: try it last
   std::map<std::string, std::string> command;  // the recorded engine first, by name, then others

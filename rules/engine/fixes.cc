@@ -104,11 +104,15 @@ std::string with_flag(const std::string& command, const std::string& flag, const
   return fmt::format("{}", fmt::join(words, " "));
 }
 
-std::string for_trial(const Fix& fix, Support shown) {
-  return fmt::format("for trial only, {} ({}){}{}",
-                     shown == Support::unknown ? "the recording cannot tell whether it helps"
-                                               : "nothing in the recording says that it helps",
-                     fix.when, fix.note.empty() ? "" : ": ", fix.note);
+Text for_trial(const Fix& fix, Support shown) {
+  const bool unknown = shown == Support::unknown;
+  return with_note(
+      {fmt::format(
+           "for trial only, {} ({})",
+           unknown ? "the recording cannot tell whether it helps" : "nothing in the recording says that it helps",
+           fix.when),
+       fmt::format("仅供试验，{}（{}）", unknown ? "记录无法判断它是否有效" : "记录中没有表明它有效的证据", fix.when)},
+      fix.note);
 }
 
 }  // namespace

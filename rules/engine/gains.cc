@@ -47,7 +47,8 @@ void take(SuggestedFix& fix, const Result<whatif::Prediction>& answer) {
   fix.predicted_cost = cost_of(*answer);
   fix.trial = promise(fix) == Promise::none;
   fix.note = fix.plain_note;
-  if (fix.trial) fix.note = "for trial only, what-if predicts no gain" + (fix.note.empty() ? "" : ": " + fix.note);
+  if (fix.trial)
+    fix.note = with_note({"for trial only, what-if predicts no gain", "仅供试验，假设分析预测没有收益"}, fix.note);
 }
 
 // Of the first fix, less what is not sure: 0 for none.

@@ -126,7 +126,7 @@ std::vector<Complaint> lint(std::span<const Rule> rules, const Catalogue& catalo
     }
     for (const Fix& fix : rule.fixes) {
       if (fix.knob.empty() || fix.to.empty()) complain("a fix must name a knob and the value to set it to");
-      if (promises_a_gain(fix.note))
+      if (promises_a_gain(fix.note.en) || promises_a_gain(fix.note.zh))
         complain(fmt::format(
             "the note of the fix '{}' promises a gain in numbers; gains are predicted or measured, never typed",
             fix.knob));

@@ -103,7 +103,10 @@ Fix fix(const YAML::Node& node) {
   result.to = text(node, "to");
   result.path_to = text(node, "path_to", false);
   result.when = text(node, "when", false);
-  result.note = text(node, "note", false);
+  if (const YAML::Node note = node["note"]; note && note.IsMap())
+    result.note = languages(node, "note");
+  else
+    result.note.en = text(node, "note", false);
   using Change = Fix::Change;
   result.change = choice<Change>(
       node, "change", {{"set", Change::set}, {"raise", Change::raise}, {"lower", Change::lower}}, Change::set);

@@ -44,4 +44,9 @@ std::string Rule::where(const std::string& expression) const {
   return place == places.end() ? name : fmt::format("{}:{}:{}", name, place->second.line, place->second.column);
 }
 
+Text with_note(const Text& said, const Text& note) {
+  if (note.en.empty()) return said;
+  return {said.en + ": " + note.en, said.in(Language::zh) + "：" + note.in(Language::zh)};
+}
+
 }  // namespace dmprof::rules

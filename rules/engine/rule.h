@@ -25,6 +25,9 @@ struct Text {  // by language; `en` is always there
   const std::string& in(Language language) const { return language == Language::zh && !zh.empty() ? zh : en; }
 };
 
+// What is said of a fix, then its note where it has one.
+Text with_note(const Text& said, const Text& note);
+
 struct Fix {
   std::string knob;  // name as engines register it
   enum class Change {
@@ -36,7 +39,7 @@ struct Fix {
   std::string
       path_to;       // in words, for an engine whose knob holds a path: no value can be typed for it; "" = no such fix
   std::string when;  // SQL: what of the recording supports it; unless true the fix is a proposal for trial. "" = always
-  std::string note;
+  Text note;         // "" = none
   // By engine: c8, dm-engine, vllm, sglang, llama.cpp, tensorrt-llm. {to} is replaced.
   std::map<std::string, std::string> command;
 };

@@ -36,7 +36,7 @@ TEST(PlaybookMarkdown, names_symptom_cause_check_fix_source_and_confidence_of_a_
   rule.clears.en = "it is fine";
   rule.checks = {"dmprof --metric prefetch_hit_rate"};
   rules::Fix fix;
-  fix.knob = "cache_policy", fix.to = "2", fix.note = "try it", fix.command = {{"c8", "export DM_CACHE_POLICY=2"}};
+  fix.knob = "cache_policy", fix.to = "2", fix.note.en = "try it", fix.command = {{"c8", "export DM_CACHE_POLICY=2"}};
   rule.fixes = {fix};
   const std::string page = playbook_markdown(std::span(&rule, 1));
   for (const char* part :

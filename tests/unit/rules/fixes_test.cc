@@ -141,7 +141,7 @@ TEST(Fixes, what_the_recording_supports_comes_before_what_is_only_worth_a_trial)
   const std::vector<Knob> knobs = {knob("a", "1", "flag", "--a"), knob("b", "1", "flag", "--b"),
                                    knob("c", "1", "flag", "--c"), knob("words", "1", "", "")};
   std::vector<Fix> fixes = {fix("a", "2"), fix("b", "2"), fix("words", "2"), fix("c", "2")};
-  fixes[0].when = "x > 1", fixes[0].note = "why";
+  fixes[0].when = "x > 1", fixes[0].note = {"why", "原因"};
   Context context;
   context.knobs = knobs;
   const std::vector<Support> support = {Support::unknown, Support::not_shown, Support::shown, Support::shown};
@@ -151,8 +151,9 @@ TEST(Fixes, what_the_recording_supports_comes_before_what_is_only_worth_a_trial)
   EXPECT_EQ(order, (std::vector<std::string>{"c", "words", "a", "b"}));
   EXPECT_FALSE(suggestions[0].trial);
   EXPECT_TRUE(suggestions[2].trial);
-  EXPECT_EQ(suggestions[2].note, "for trial only, the recording cannot tell whether it helps (x > 1): why");
-  EXPECT_NE(suggestions[3].note.find("nothing in the recording says"), std::string::npos);
+  EXPECT_EQ(suggestions[2].note.en, "for trial only, the recording cannot tell whether it helps (x > 1): why");
+  EXPECT_EQ(suggestions[2].note.zh, "仅供试验，记录无法判断它是否有效（x > 1）：原因");
+  EXPECT_NE(suggestions[3].note.en.find("nothing in the recording says"), std::string::npos);
 }
 
 TEST(Fixes, values_with_special_characters_are_quoted) {

@@ -11,7 +11,8 @@ using testing::HasSubstr;
 
 SuggestedFix fix(std::string knob, std::string note = "") {
   SuggestedFix result;
-  result.knob = std::move(knob), result.from = "0", result.to = "1", result.note = result.plain_note = std::move(note);
+  result.knob = std::move(knob), result.from = "0", result.to = "1",
+  result.note.en = result.plain_note.en = std::move(note);
   return result;
 }
 
@@ -61,7 +62,7 @@ TEST(Gains, certain_ones_come_first_then_likely_then_unknown_and_losses_are_tria
   EXPECT_EQ(fixes[3].gain_reason, "not in this recording");
   EXPECT_EQ(fixes[4].gain_reason, "outside what the knob takes");
   EXPECT_TRUE(fixes[5].trial);
-  EXPECT_EQ(fixes[5].note, "for trial only, what-if predicts no gain: cheap");
+  EXPECT_EQ(fixes[5].note.en, "for trial only, what-if predicts no gain: cheap");
 }
 
 TEST(Gains, what_a_fix_costs_in_speed_is_said_beside_what_it_gains) {
@@ -94,11 +95,11 @@ TEST(Gains, a_prediction_outweighs_what_the_rule_could_not_tell) {
   Diagnosis diagnosis;
   SuggestedFix doubtful = fix("sure", "asks further ahead");
   doubtful.trial = true,
-  doubtful.note = "for trial only, the recording cannot tell whether it helps: asks further ahead";
+  doubtful.note.en = "for trial only, the recording cannot tell whether it helps: asks further ahead";
   diagnosis.findings = {finding("a", {doubtful})};
   add_gains(diagnosis, oracle);
   EXPECT_FALSE(diagnosis.findings[0].fixes[0].trial);
-  EXPECT_EQ(diagnosis.findings[0].fixes[0].note, "asks further ahead");
+  EXPECT_EQ(diagnosis.findings[0].fixes[0].note.en, "asks further ahead");
 }
 
 TEST(Gains, a_knob_that_is_not_registered_or_a_value_in_words_is_not_asked_about) {
