@@ -34,13 +34,11 @@ for knob in draft lookahead cache_policy; do
   more "$knob: hit rate" "$(metric "$knob" prefetch_hit_rate)" "$(metric slow prefetch_hit_rate)"
   more "$knob: bandwidth" "$(metric "$knob" bandwidth_utilization)" "$(metric slow bandwidth_utilization)"
   more "$knob: tokens a second" "$(metric "$knob" throughput)" "$(metric slow throughput)"
+  more "$knob: step time" "$(metric slow step_time)" "$(metric "$knob" step_time)"
   more "$knob: step over its roofline" "$(metric slow step_time_over_roofline)" "$(metric "$knob" step_time_over_roofline)"
   more "$knob: joules a token" "$(metric slow energy_per_token)" "$(metric "$knob" energy_per_token)"
   more "$knob: share of waiting" "$(metric slow memory_stall_share)" "$(metric "$knob" memory_stall_share)"
 done
-more "a better policy: step time" "$(metric slow step_time)" "$(metric cache_policy step_time)"
-# Drafting more takes longer: a step does, a token does not.
-more "more drafting: step time" "$(metric lookahead step_time)" "$(metric slow step_time)"
 
 # What a draft token costs in target steps of one token: as the card's own times say, whose target is timed without drafts.
 record plain env DM_DRAFT=none dm-simcard --scenario bandwidth-underused --json
