@@ -83,7 +83,8 @@ Status read_prompt_source(const Flags& flags, CommandLine& out) {
   if (given.size() == 1) return {};
   if (given.empty()) {
     return fail(ErrorKind::usage,
-                "a prompt is needed: --prompt TEXT, --prompt-file FILE (- reads standard input), --prompts FILE or --trace FILE");
+                "a prompt is needed: --prompt TEXT, --prompt-file FILE (- reads standard input), --prompts FILE or "
+                "--trace FILE");
   }
   return fail(ErrorKind::usage, fmt::format("{} exclude each other; give one of them", fmt::join(given, " and ")));
 }

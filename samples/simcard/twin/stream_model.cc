@@ -61,6 +61,7 @@ Time StreamModel::acquire(BlockId block, Time now, std::uint64_t step, bool pref
   access.prefill = prefill;
   const auto expected = matrix_->most_likely_next();
   matrix_->observe(block);
+  path_known_ = false;
   access.predicted = expected && *expected == block;
   if (expected && *expected != block) accesses_to_plan_ = 0;
   const auto seen = cache_.access(block);
@@ -149,7 +150,9 @@ Time StreamModel::plan(Time now) {
   accesses_to_plan_ = std::max(prefetch_distance_ / 4, 1U);
   plan_was_cut_ = false;
   const bool was_empty = queue_.empty();
-  for (const auto& next : matrix_->predict(prefetch_distance_, blocks_.size(), kLeastProbability)) {
+  if (!path_known_) path_ = matrix_->predict(prefetch_distance_, blocks_.size(), kLeastProbability);
+  path_known_ = true;
+  for (const auto& next : path_) {
     if (cache_.contains(next.block)) continue;
     if (outstanding_ >= kMaxOutstanding || !issue(next.block, now)) {
       plan_was_cut_ = true;

@@ -84,6 +84,8 @@ class StreamModel {
   std::uint64_t outstanding_memory_ = 0;
   std::uint32_t accesses_to_plan_ = 0;
   bool plan_was_cut_ = false;
+  std::vector<cachemodel::Predicted> path_;  // from here on; planning again at the same place need not look again
+  bool path_known_ = false;
   Time link_free_ = 0;   // the imitated link has work until then
   Time token_free_ = 0;  // a thread moves bytes until then
   PrefetchThread thread_;
