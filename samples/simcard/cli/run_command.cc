@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "dmprof/base/quantity.h"
 #include "dmprof/base/suggest.h"
 #include "samples/simcard/card/read.h"
+#include "samples/simcard/cli/progress.h"
 #include "samples/simcard/cli/summary.h"
 #include "samples/simcard/cli/words.h"
 #include "samples/simcard/config/embedded.h"
@@ -142,7 +144,10 @@ Status run(const Arguments& arguments, std::span<const Experiment> experiments) 
                                               "without a recorder",
                                               description->options.cards, kMostRecordedCards));
   const std::uint32_t knob = register_knobs(settings, sysfs->interleave_path());
-  const Poll poll = [&](SimTime, const std::vector<std::unique_ptr<Card>>& cards) {
+  std::optional<Progress> progress;  // a recorder shows its own
+  if (!recorder.attached()) progress.emplace(description->options.duration);
+  const Poll poll = [&](SimTime time, const std::vector<std::unique_ptr<Card>>& cards) {
+    if (progress) progress->show(time);
     const std::optional<bool> now = sysfs->watch();
     if (!now || *now == settings.interleave) return;
     settings.interleave = *now;
@@ -152,6 +157,7 @@ Status run(const Arguments& arguments, std::span<const Experiment> experiments) 
   // Without a recorder nobody looks, and the cards need not say what they do.
   const Observers observers = [&recorder](std::uint32_t card) { return recorder.card(card); };
   const RunResult result = run_cards(description->parameters, description->options, observers, poll);
+  progress.reset();
   recorder.bench(description->parameters, description->options.seed, result.ended);
   DMPROF_TRY(
       write_all(stdout, arguments.json ? summary_json(*description, result) : summary_text(*description, result)));
