@@ -85,6 +85,10 @@ std::string nothing_recorded(const SessionRequest& request, const capture::Outco
   if (const std::string cramped = cramped_run_directory(); !cramped.empty()) return "nothing was recorded: " + cramped;
   if (!problems.empty()) return "nothing was recorded: " + problems.front();
   if (request.command.empty()) return "nothing was recorded: " + outcome.text;
+  // Ctrl-C reaches the command as well as us, and often first.
+  const int by = outcome.child ? outcome.child->signal : 0;
+  if (outcome.reason == capture::StopReason::signal || by == SIGINT || by == SIGTERM)
+    return "nothing was recorded: it was stopped before an engine was there";
   return fmt::format(
       "nothing was recorded: no process of {} uses the dmprof SDK (it ended with {}); see dmprof/sdk/dmprof.h, or "
       "record an engine that does",

@@ -95,3 +95,4 @@ refused 4 edited.yaml dm-simcard predict edited.yaml
 refused 2 lookahead dm-simcard predict twin.yaml --set lokahead=2
 refused 2 resident dm-simcard predict twin.yaml --set resident=2miles
 refused 3 threads dm-simcard predict twin.yaml --set threads=2
+refused 3 'distances above 16' dm-simcard predict twin.yaml --set prefetch_distance=128

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
@@ -122,7 +124,20 @@ Result<RunDescription> describe(const Document& document, const Arguments& argum
   return description;
 }
 
+// A variable that only looks like one of the card's does nothing; said, since nobody would notice.
+void tell_misspelt_variables() {
+  const std::vector<std::string> known = {"DM_DRAFT", "DM_LOOKAHEAD", "DM_CACHE_POLICY", "DM_MAX_CONCURRENT",
+                                          "DM_SYSFS_ROOT"};
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string name = std::string(*entry).substr(0, std::string_view(*entry).find('='));
+    if (!name.starts_with("DM_") || std::find(known.begin(), known.end(), name) != known.end()) continue;
+    if (const std::string near = did_you_mean(name, known); !near.empty())
+      fmt::print(stderr, "dm-simcard: warning: nothing reads {}{}\n", name.substr(0, 60), near);
+  }
+}
+
 Status run(const Arguments& arguments, std::span<const Experiment> experiments) {
+  tell_misspelt_variables();
   const Result<Document> document = open_scenario(arguments.scenario);
   if (!document) return tl::unexpected(document.error());
   if (document->root().has("experiment")) return run_row(*document, arguments, experiments);

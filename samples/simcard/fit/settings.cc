@@ -73,13 +73,26 @@ Status set_backing(const Fit& fit, std::string_view text, Question& question) {
   return {};
 }
 
+// Looking ahead was timed at one distance. Far beyond it the engine spends its time on that, and not in proportion.
+Status set_prefetch_distance(const Fit& fit, std::string_view text, Question& question) {
+  constexpr std::uint32_t times = 4, always = 16;
+  DMPROF_TRY(whole(&Settings::prefetch_distance, 0, 4096)(fit, text, question));
+  const std::uint32_t most = std::max(always, times * fit.base().prefetch_distance);
+  if (question.settings.prefetch_distance <= most) return {};
+  return fail(
+      ErrorKind::cannot_answer,
+      fmt::format("the base was recorded at {}, which tells nothing of distances above {}; record with a longer "
+                  "one and fit that",
+                  fit.base().prefetch_distance, most));
+}
+
 std::span<const Knob> knobs() {
   static const std::vector<Knob> list = {
       {"lookahead", whole(&Settings::lookahead, 0, 32)},
       {"draft", set_draft},
       {"resident", set_resident},
       {"cache_policy", whole(&Settings::cache_policy, 0, 2)},
-      {"prefetch_distance", whole(&Settings::prefetch_distance, 0, 4096)},
+      {"prefetch_distance", set_prefetch_distance},
       {"batch", whole(&Settings::batch, 1, 256)},
       {"max_concurrent", whole(&Settings::max_concurrent, 0, 256)},
       {"prefill_chunk", whole(&Settings::prefill_chunk, 1, 4096)},
