@@ -76,6 +76,7 @@ printf 'not a recording\n' >foreign.dmprof
 dd if=base.dmprof of=short.dmprof bs=1000 count=3 2>/dev/null
 refused 4 foreign.dmprof dm-simcard fit foreign.dmprof -o x.yaml
 refused 4 short.dmprof dm-simcard fit short.dmprof -o x.yaml
+refused 2 'named twice' dm-simcard fit base.dmprof ./base.dmprof -o x.yaml
 refused 6 missing.dmprof dm-simcard fit missing.dmprof -o x.yaml
 refused 6 nowhere dm-simcard fit base.dmprof -o nowhere/x.yaml
 dmprof run -o card.dmprof -- dm-simcard --scenario bandwidth-underused --duration 20ms --json >card.json 2>card.err || die "no card"

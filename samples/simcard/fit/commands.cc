@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
 #include <vector>
 
 #include "analyzers/registry/load.h"
@@ -46,6 +47,13 @@ Result<NamedRecording> load(const std::string& path) {
 
 int run_fit(const std::vector<std::string>& paths, const std::string& output, bool json) {
   std::vector<NamedRecording> recordings;
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    std::error_code unknown;
+    for (std::size_t before = 0; before < i; ++before) {
+      if (std::filesystem::equivalent(paths[before], paths[i], unknown))
+        return failed({ErrorKind::usage, fmt::format("{} is named twice; name each recording once", paths[i])});
+    }
+  }
   for (const std::string& path : paths) {
     auto recording = load(path);
     if (!recording) return failed(recording.error());

@@ -36,9 +36,11 @@ Result<std::string> root(const Environment& environment) {
   const char* given = environment("DM_SYSFS_ROOT");
   if (given != nullptr && *given != '\0') return std::string(given);
   const char* runtime = environment("XDG_RUNTIME_DIR");
-  const std::string path = runtime != nullptr && *runtime == '/'
-                               ? std::string(runtime) + "/dm-simcard"
-                               : fmt::format("/tmp/dm-simcard-{}", static_cast<unsigned>(geteuid()));
+  // One that is gone (a login that ended) is none.
+  struct stat there {};
+  const bool usable = runtime != nullptr && *runtime == '/' && ::stat(runtime, &there) == 0 && S_ISDIR(there.st_mode);
+  const std::string path = usable ? std::string(runtime) + "/dm-simcard"
+                                  : fmt::format("/tmp/dm-simcard-{}", static_cast<unsigned>(geteuid()));
   DMPROF_TRY(private_directory(path));
   return path;
 }

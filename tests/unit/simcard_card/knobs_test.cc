@@ -146,5 +146,13 @@ TEST_F(Knobs, TheDefaultRootIsPrivateAndTheSameEveryTime) {
   EXPECT_THAT(Sysfs::open(environment(), true).error().message, HasSubstr("private"));
 }
 
+// A login that ended leaves the variable and takes the folder.
+TEST_F(Knobs, ARunDirectoryThatIsGoneIsNone) {
+  variables = {{"XDG_RUNTIME_DIR", (folder / "gone").string()}};
+  const Result<Sysfs> sysfs = Sysfs::open(environment(), true);
+  EXPECT_THAT(sysfs ? sysfs->interleave_path() : sysfs.error().message, HasSubstr("/tmp/dm-simcard-"));
+  EXPECT_FALSE(std::filesystem::exists(folder / "gone"));
+}
+
 }  // namespace
 }  // namespace dmprof::simcard
