@@ -39,4 +39,8 @@ for fuzzer in "${fuzzers[@]}"; do
   fi
   reached=$(grep -oE 'cov: [0-9]+' "$log" | tail -n 1)
   echo "$(grep -E '^Done ' "$log"), reached ${reached#cov: } of $edges edges"
+  if [ $((${reached#cov: } * 10)) -lt "$edges" ]; then
+    echo "fuzz_$fuzzer is blind: its seeds are refused before anything is read (a tenth of the edges is the least seen otherwise)" >&2
+    exit 1
+  fi
 done
