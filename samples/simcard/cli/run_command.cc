@@ -66,10 +66,10 @@ Status run_row(const Document& document, const Arguments& arguments, std::span<c
     return fail(ErrorKind::usage, arguments.scenario +
                                       " is a row of the table and sets duration, cards, workload and acceptance "
                                       "itself; leave --duration, --cards, --workload and --acceptance-fit out");
-  if (const std::string names = set_variables([](const char* name) -> const char* { return std::getenv(name); });
-      !names.empty())
-    fmt::print(stderr, "dm-simcard: warning: {} has its own settings; {} not used\n", arguments.scenario,
-               names + (names.find(',') == std::string::npos ? " is" : " are"));
+  if (const std::string unused = unused_variables([](const char* name) -> const char* { return std::getenv(name); },
+                                                  arguments.scenario + " has its own");
+      !unused.empty())
+    fmt::print(stderr, "dm-simcard: warning: {}\n", unused);
   Result<Scenario> scenario = read_scenario(document);
   if (!scenario) return tl::unexpected(scenario.error());
   if (!arguments.seed.empty()) scenario->seed = static_cast<std::int64_t>(*seed);
@@ -126,8 +126,8 @@ Result<RunDescription> describe(const Document& document, const Arguments& argum
 
 // A variable that only looks like one of the card's does nothing; said, since nobody would notice.
 void tell_misspelt_variables() {
-  const std::vector<std::string> known = {"DM_DRAFT", "DM_LOOKAHEAD", "DM_CACHE_POLICY", "DM_MAX_CONCURRENT",
-                                          "DM_SYSFS_ROOT"};
+  std::vector<std::string> known(variables.begin(), variables.end());
+  known.emplace_back("DM_SYSFS_ROOT");
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string name = std::string(*entry).substr(0, std::string_view(*entry).find('='));
     if (!name.starts_with("DM_") || std::find(known.begin(), known.end(), name) != known.end()) continue;
@@ -159,7 +159,7 @@ Status run(const Arguments& arguments, std::span<const Experiment> experiments) 
                                               "without a recorder",
                                               description->options.cards, kMostRecordedCards));
   const std::uint32_t knob = register_knobs(settings, sysfs->interleave_path());
-  std::optional<Progress> progress;  // a recorder shows its own
+  std::optional<Progress> progress;  // beside a recorder two lines would redraw each other
   if (!recorder.attached()) progress.emplace(description->options.duration);
   const Poll poll = [&](SimTime time, const std::vector<std::unique_ptr<Card>>& cards) {
     if (progress) progress->show(time);

@@ -36,10 +36,10 @@ int scenarios_command(int argc, const char* const* argv, std::span<const Experim
     if (error.get_exit_code() == 0) return app.exit(error);  // --help
     return report({ErrorKind::usage, std::string(error.what()) + "; see dm-simcard scenarios --help"});
   }
-  if (const std::string names = set_variables([](const char* name) -> const char* { return std::getenv(name); });
-      !names.empty())
-    fmt::print(stderr, "dm-simcard: warning: the rows have their own settings; {} not used\n",
-               names + (names.find(',') == std::string::npos ? " is" : " are"));
+  if (const std::string unused = unused_variables([](const char* name) -> const char* { return std::getenv(name); },
+                                                  "the rows have their own");
+      !unused.empty())
+    fmt::print(stderr, "dm-simcard: warning: {}\n", unused);
   Result<std::vector<Scenario>> scenarios = table_scenarios();
   if (!scenarios) return report(scenarios.error());
   if (!only.empty()) {

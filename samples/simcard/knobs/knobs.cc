@@ -1,5 +1,7 @@
 #include "samples/simcard/knobs/knobs.h"
 
+#include <vector>
+
 #include <fmt/format.h>
 
 #include <cctype>
@@ -71,12 +73,14 @@ Status read_environment(const Environment& environment, Settings& settings) {
   return whole(environment, "DM_MAX_CONCURRENT", 65536, settings.max_concurrent);
 }
 
-std::string set_variables(const Environment& environment) {
-  std::string names;
-  for (const char* name : {"DM_DRAFT", "DM_LOOKAHEAD", "DM_CACHE_POLICY", "DM_MAX_CONCURRENT"}) {
-    if (!variable(environment, name).empty()) names += (names.empty() ? "" : ", ") + std::string(name);
+std::string unused_variables(const Environment& environment, const std::string& who_has_its_own) {
+  std::vector<const char*> set;
+  for (const char* name : variables) {
+    if (!variable(environment, name).empty()) set.push_back(name);
   }
-  return names;
+  if (set.empty()) return "";
+  return fmt::format("{} settings; {} {} not used", who_has_its_own, fmt::join(set, ", "),
+                     set.size() == 1 ? "is" : "are");
 }
 
 std::uint32_t register_knobs(const Settings& s, const std::string& interleave_path) {

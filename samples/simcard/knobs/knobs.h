@@ -2,6 +2,7 @@
 // driver's parameter interleave_sched as a file. They override what the scenario sets.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <string>
@@ -16,8 +17,11 @@ using Environment = std::function<const char*(const char* name)>;  // as getenv
 // Reads the variables into `settings`. An empty variable is one that is not set.
 Status read_environment(const Environment& environment, Settings& settings);
 
-// The variables of them that are set, for a run that they do not reach.
-std::string set_variables(const Environment& environment);
+inline constexpr std::array<const char*, 4> variables = {"DM_DRAFT", "DM_LOOKAHEAD", "DM_CACHE_POLICY",
+                                                         "DM_MAX_CONCURRENT"};
+
+// For what they do not reach: "A12 has its own settings; DM_DRAFT is not used", or "" when none of them is set.
+std::string unused_variables(const Environment& environment, const std::string& who_has_its_own);
 
 std::string draft_name(double billions);  // "3b", "none"
 
